@@ -1,0 +1,29 @@
+// The list of all benchmarks. A benchmark is one question, answered by one function, named here.
+
+#include "benchmarks/benchmarks.hpp"
+
+#include <array>
+
+#include "benchmarks/arrays/arrays.hpp"
+#include "benchmarks/clock/clock.hpp"
+#include "benchmarks/dispatch/dispatch.hpp"
+#include "benchmarks/run/run.hpp"
+#include "benchmarks/start/start.hpp"
+#include "benchmarks/uploads/uploads.hpp"
+
+namespace seaway::benchmarks {
+
+std::span<const Benchmark> benchmarks() {
+  static constexpr std::array<Benchmark, 6> kAll = {{
+      {"arrays", "what a live array costs beside its data, and a cluster without work", run_arrays},
+      {"clock", "what one reading of the clock costs", run_clock},
+      {"dispatch", "what dispatching a gang costs, beside a CAF request and no controller",
+       run_dispatch},
+      {"run", "how long a blocking caller waits for the value of one gang", run_run},
+      {"start", "how long a cold process takes to its first value", run_start},
+      {"uploads", "whether fresh input in each step keeps a device waiting", run_uploads},
+  }};
+  return kAll;
+}
+
+}  // namespace seaway::benchmarks

@@ -1,0 +1,61 @@
+// The list of all benchmarks, and how they report: `seaway bench` runs one of them by name.
+
+#pragma once
+
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "seaway/status.hpp"
+
+namespace seaway::benchmarks {
+
+/// What the command line says to a benchmark.
+struct BenchOptions {
+  bool quick = false;  // Small sizes, for tests: the figures mean nothing.
+};
+
+/// Takes the figures of a benchmark and prints them: one JSON object a line as they come, or one
+/// aligned table at the end. One thread. `out` outlives it.
+class BenchReport {
+ public:
+  enum class Form { kTable, kJson };
+  /// What a figure was measured with, in the order in which it is printed.
+  using Params = std::vector<std::pair<std::string, std::string>>;
+
+  BenchReport(std::ostream& out, Form form) : out_(out), form_(form) {}
+
+  /// One figure. `metric` names stay stable ("dispatch.ns_per_node_shard"). A parameter that reads
+  /// as a number is printed as one in JSON; a value that is not finite becomes null there.
+  void add(std::string metric, double value, std::string unit, Params params = {});
+
+  /// Prints the table, when that is the form, and forgets its figures.
+  void finish();
+
+ private:
+  struct Figure {
+    std::string metric;
+    double value;
+    std::string unit;
+    Params params;
+  };
+
+  std::ostream& out_;
+  const Form form_;
+  std::vector<Figure> figures_;
+};
+
+/// One benchmark. `run` returns an error when it could not measure, or when a figure misses a bound
+/// that it is held to; the message says which.
+struct Benchmark {
+  const char* name;
+  const char* summary;
+  Status (*run)(const BenchOptions& options, BenchReport& report);
+};
+
+/// All benchmarks, in alphabetical order.
+std::span<const Benchmark> benchmarks();
+
+}  // namespace seaway::benchmarks

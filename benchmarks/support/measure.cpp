@@ -1,0 +1,65 @@
+// The clock, quantiles, resident memory and pinning, from the standard library and Linux.
+
+#include "benchmarks/support/measure.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+namespace seaway::benchmarks {
+
+std::uint64_t now_ns() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
+
+double quantile(std::vector<double> samples, double share) {
+  if (samples.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const auto index = std::min(
+      samples.size() - 1, static_cast<std::size_t>(share * static_cast<double>(samples.size())));
+  std::nth_element(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(index),
+                   samples.end());
+  return samples[index];
+}
+
+std::uint64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t size = 0, resident = 0;
+  if (!(file >> size >> resident)) return 0;
+  return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+PinnedToOneCore::PinnedToOneCore() {
+  cpu_set_t before;
+  if (sched_getaffinity(0, sizeof(before), &before) != 0) return;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &before)) continue;
+    CPU_SET(core, &one);
+    break;
+  }
+  if (sched_setaffinity(0, sizeof(one), &one) != 0) return;
+  before_.resize(sizeof(before));
+  std::memcpy(before_.data(), &before, sizeof(before));
+}
+
+PinnedToOneCore::~PinnedToOneCore() {
+  if (before_.empty()) return;
+  cpu_set_t before;
+  std::memcpy(&before, before_.data(), sizeof(before));
+  sched_setaffinity(0, sizeof(before), &before);
+}
+
+BenchReport::Params with_bound(BenchReport::Params params, const std::string& bound) {
+  if (!bound.empty()) params.emplace_back("bound", bound);
+  return params;
+}
+
+}  // namespace seaway::benchmarks

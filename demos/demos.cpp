@@ -1,0 +1,22 @@
+// The list of all demos. A demo is one file with one function, named here.
+
+#include "demos/demos.hpp"
+
+#include <vector>
+
+#include "demos/list.hpp"
+
+namespace seaway::demos {
+
+std::span<const Demo> demos() {
+  static const std::vector<Demo> all = {
+      {"fig2", "the program of the PATHWAYS paper: three functions on three slices", run_fig2},
+      {"digits", "train a two-stage model over two islands on real handwritten digits", run_digits},
+      {"deadlock", "collectives in opposite order: hang with a queue per device, run here",
+       run_deadlock},
+      {"two_clients", "two tenants share an island 1 : 3", run_two_clients},
+  };
+  return all;
+}
+
+}  // namespace seaway::demos

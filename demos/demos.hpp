@@ -1,0 +1,26 @@
+// The list of all demos: `seaway demo` runs one of them by name.
+
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace seaway::demos {
+
+/// What the command line says to a demo.
+struct DemoOptions {
+  std::string trace_path;  // Where to write the trace; empty: where the demo likes.
+  bool quick = false;      // Less work, same checks: for tests.
+};
+
+/// One demo. It checks its own results: `run` returns 0, or 2 after it has said what is wrong.
+struct Demo {
+  const char* name;
+  const char* summary;
+  int (*run)(const DemoOptions& options);
+};
+
+/// All demos, in the order in which they are best met.
+std::span<const Demo> demos();
+
+}  // namespace seaway::demos

@@ -1,0 +1,14 @@
+// What demos.cpp names: the one function of each demo's file.
+
+#pragma once
+
+#include "demos/demos.hpp"
+
+namespace seaway::demos {
+
+int run_fig2(const DemoOptions& options);
+int run_digits(const DemoOptions& options);
+int run_deadlock(const DemoOptions& options);
+int run_two_clients(const DemoOptions& options);
+
+}  // namespace seaway::demos

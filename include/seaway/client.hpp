@@ -1,0 +1,238 @@
+// Client: one user's session with a cluster: slices, arrays, functions, programs.
+
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "seaway/array.hpp"
+#include "seaway/function.hpp"
+#include "seaway/program.hpp"
+#include "seaway/sharding.hpp"
+#include "seaway/status.hpp"
+#include "seaway/tensor.hpp"
+#include "seaway/types.hpp"
+
+namespace seaway {
+
+namespace client {
+struct SliceRecord;
+}  // namespace client
+
+/// What a call does when a limit of its client is reached.
+enum class WhenFull : std::uint8_t {
+  kRefuse,  // Returns kResourceExhausted.
+  kWait,    // Blocks until there is room; on the control thread it refuses all the same.
+};
+
+/// Who a client is, and how far it may run ahead.
+struct ClientOptions {
+  /// Clients of one tenant share its part of the devices' time and its quotas.
+  std::string tenant = "default";
+  /// The tenant's share of devices' time beside others'; the last client to say so wins. 0: leave
+  /// it as it is (1 at first).
+  std::uint32_t weight = 0;
+  /// Most runs without an outcome.
+  std::uint32_t runs_in_flight_max = 16384;
+  /// Most bytes that `put` holds on the host until the cluster has taken them.
+  std::uint64_t upload_bytes_max = std::uint64_t{1} << 30;
+  WhenFull when_full = WhenFull::kRefuse;
+  /// How long slices, `why` and other questions to the cluster may take.
+  std::chrono::nanoseconds request_timeout = std::chrono::seconds(30);
+};
+
+/// What a slice must be, not which devices it is.
+struct SliceRequest {
+  std::uint32_t devices = 1;
+  /// Named axes; their sizes multiply to `devices`. Empty: no axes (one device), or one axis
+  /// "devices".
+  std::vector<MeshAxis> mesh = {};
+  /// Kind of device, such as "cpu"; empty: any.
+  std::string kind = {};
+  /// Index of the island; -1: the least loaded that has room.
+  std::int32_t island = -1;
+  /// Neighbouring devices / devices with least load, which is the default; not both.
+  bool contiguous = false;
+  bool spread = false;
+};
+
+/// Virtual devices that a client has acquired. A shared handle; thread-safe. Released by release()
+/// or with the client, never by dropping the handle: meshes may still name it.
+class Slice {
+ public:
+  Slice() = default;
+
+  const Mesh& mesh() const;
+  std::uint64_t id() const { return mesh().slice(); }
+  bool is_released() const;
+
+  /// Gives the devices back once runs already enqueued are done; new runs that name it are refused
+  /// with kInvalidArgument. Blocks until the cluster has agreed.
+  Status release();
+  /// Administrative: binds it to other physical devices, between runs; values stay bit-equal.
+  Status rebind();
+
+  /// "slice 1 mesh(data=2)".
+  std::string to_string() const;
+  explicit operator bool() const { return record_ != nullptr; }
+
+  /// For the library.
+  explicit Slice(std::shared_ptr<client::SliceRecord> record) : record_(std::move(record)) {}
+
+ private:
+  std::shared_ptr<client::SliceRecord> record_;
+};
+
+/// A session with a cluster. A shared handle; thread-safe. When the last handle goes, the session
+/// ends: what it acquired is given back, and what is still waited for completes with kCancelled.
+/// Arrays, programs and futures may be dropped before or after.
+class Client {
+ public:
+  Client() = default;
+
+  /// Acquires devices that fulfil `request`. Blocks until the cluster has answered.
+  /// Errors: kInvalidArgument when no island could ever hold it, with what there is;
+  /// kResourceExhausted when none can now; kDeadlineExceeded.
+  Result<Slice> acquire_slice(const SliceRequest& request) const;
+
+  /// Uploads a global, row-major value and splits it by `sharding`. Returns an array at once; a
+  /// refusal is the array's status(). `data` may be read as `semantics` say.
+  ///
+  /// Errors: kInvalidArgument for a count that does not match `shape` (both are printed), null data
+  /// with a size, a sharding that does not fit or whose slice is released or not this client's;
+  /// kResourceExhausted beyond `upload_bytes_max` (with WhenFull::kWait the call blocks instead).
+  template <class T>
+  Array put(std::span<const T> data, Shape shape, const NamedSharding& sharding,
+            HostBufferSemantics semantics = HostBufferSemantics::kImmutableOnlyDuringCall) const {
+    return put_bytes({dtype_of<T>(), std::move(shape)},
+                     reinterpret_cast<const std::byte*>(data.data()), data.size(), sharding,
+                     semantics);
+  }
+  /// A vector (rank 1), or with `shape` anything else.
+  template <class T>
+  Array put(std::initializer_list<T> data, const NamedSharding& sharding) const {
+    return put(data, {static_cast<std::int64_t>(data.size())}, sharding);
+  }
+  template <class T>
+  Array put(std::initializer_list<T> data, Shape shape, const NamedSharding& sharding) const {
+    return put<T>(std::span<const T>(data.begin(), data.size()), std::move(shape), sharding);
+  }
+  template <class T>
+  Array put(const std::vector<T>& data, Shape shape, const NamedSharding& sharding,
+            HostBufferSemantics semantics = HostBufferSemantics::kImmutableOnlyDuringCall) const {
+    return put<T>(std::span<const T>(data), std::move(shape), sharding, semantics);
+  }
+  /// The same for a type known at run time; `elements` says how many there are at `data`.
+  Array put_bytes(TensorType type, const std::byte* data, std::size_t elements,
+                  const NamedSharding& sharding, HostBufferSemantics semantics) const;
+
+  /// Captures `body`, which takes one Tensor for each of `parameters` (types of one shard), or a
+  /// span of them, and returns a Tensor, or a vector, tuple, pair or array of them.
+  /// Errors: kInvalidArgument with shapes and line for the first mistake in the body.
+  template <class F>
+  Result<Function> function(std::string name, F body, std::vector<TensorType> parameters,
+                            FunctionOptions options = {}) const {
+    bool takes = true;
+    const TensorBody call = [&body, &takes](std::span<const Tensor> in) {
+      std::vector<Tensor> out;
+      takes = internal::call_with<Tensor>(body, in, out);
+      return out;
+    };
+    return capture_function(std::move(name), call, std::move(parameters), std::move(options),
+                            takes);
+  }
+
+  /// Registers C++ code of the user's own under `name`.
+  Result<Function> native(std::string name, NativeFunction function) const;
+
+  /// Captures a program: `body` is called once, with one Traced for each of `parameters`, or a
+  /// span of them, and returns a Traced, or a vector, tuple, pair or array of them. Any C++ may
+  /// stand around the calls; only calls of functions become nodes.
+  /// Errors: kInvalidArgument with shapes and line for the first mistake; kResourceExhausted for
+  /// more than a million nodes.
+  template <class F>
+  Result<Program> program(std::string name, F body, std::vector<ArraySpec> parameters,
+                          ProgramOptions options = {}) const {
+    bool takes = true;
+    const ProgramBody call = [&body, &takes](std::span<const Traced> in) {
+      std::vector<Traced> out;
+      takes = internal::call_with<Traced>(body, in, out);
+      return out;
+    };
+    return capture_program(std::move(name), call, std::move(parameters), std::move(options), takes);
+  }
+
+  /// What everything that waits is waiting for, as text. Asks the cluster; blocks.
+  std::string why() const;
+  /// The cluster's counters and gauges, as JSON. Asks the cluster; blocks.
+  Result<std::string> stats() const;
+  /// Blocks until nothing of this client is in flight.
+  Status drain() const;
+
+  /// With `on`, programs run node by node in the calling thread on the reference interpreter, so
+  /// that a debugger and a print in a native function work. Arrays made in one mode cannot be used
+  /// in the other: kInvalidArgument.
+  void set_debug(bool on);
+  bool debug() const;
+
+  /// Its number in the cluster.
+  std::uint32_t id() const;
+  const ClientOptions& options() const;
+  explicit operator bool() const { return owner_ != nullptr; }
+
+  /// For the library: `owner` closes the session when the last handle goes.
+  struct Owner;
+  explicit Client(std::shared_ptr<Owner> owner) : owner_(std::move(owner)) {}
+  client::Session& session() const;
+
+ private:
+  using ProgramBody = std::function<std::vector<Traced>(std::span<const Traced>)>;
+  Result<Function> capture_function(std::string name, const TensorBody& body,
+                                    std::vector<TensorType> parameters, FunctionOptions options,
+                                    const bool& takes) const;
+  Result<Program> capture_program(std::string name, const ProgramBody& body,
+                                  std::vector<ArraySpec> parameters, ProgramOptions options,
+                                  const bool& takes) const;
+
+  std::shared_ptr<Owner> owner_;
+};
+
+/// Connects to the cluster that `spec` names, such as "embedded:islands=2,devices=4"; empty: the
+/// one that $SEAWAY_CLUSTER names. An embedded cluster starts in this process, and ends with its
+/// last client.
+/// Errors: kInvalidArgument naming the word of `spec` that is wrong; kIslandUnavailable when nobody
+/// answers.
+Result<Client> connect(std::string spec = "", ClientOptions options = {});
+
+/// A cluster in this process that several clients connect to. A shared handle; it ends when it and
+/// all its clients are gone.
+class Cluster {
+ public:
+  Cluster() = default;
+  /// Starts what `spec` says, as in connect().
+  static Result<Cluster> start(std::string spec = "");
+  Result<Client> connect(ClientOptions options = {}) const;
+
+  /// For the library.
+  struct State;
+  explicit Cluster(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  const std::shared_ptr<State>& state() const { return state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// A client without a cluster: debug mode is on and stays on, slices are imaginary, and every
+/// program runs in the calling thread. For tests and for stepping through a program.
+Client debug_client(ClientOptions options = {});
+
+}  // namespace seaway

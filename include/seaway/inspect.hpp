@@ -1,0 +1,73 @@
+// Inspect: what an embedded cluster has done, for people, demos and tests: counters, recent gangs,
+// and a trace that opens in a browser.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "seaway/client.hpp"
+#include "seaway/status.hpp"
+
+namespace seaway {
+
+/// One device since the cluster started.
+struct DeviceStats {
+  std::uint32_t island = 0;
+  std::uint32_t device = 0;  // Index within its island.
+  std::uint64_t gangs = 0;   // In which it took part.
+  std::uint64_t busy_ns = 0;
+  std::uint64_t peak_bytes = 0;  // Most memory ever in use at once.
+  std::uint64_t budget_bytes = 0;
+};
+
+/// Messages sent to all actors of one role since the cluster started.
+struct MessageStats {
+  std::uint64_t frames = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Counters that only rise, but for `time_ns` all 0 at the start: the difference of two is what
+/// happened between them.
+struct ClusterStats {
+  std::uint64_t time_ns = 0;         // The cluster's clock, which also times gangs.
+  std::vector<DeviceStats> devices;  // By island, then device.
+  MessageStats to_controller, to_islands, to_hosts, to_clients;
+
+  std::uint64_t frames() const {
+    return to_controller.frames + to_islands.frames + to_hosts.frames + to_clients.frames;
+  }
+  std::uint64_t busy_ns() const;
+  std::uint64_t peak_bytes() const;  // Of the device with most.
+};
+
+/// One gang that has ended: one call of a function over all its devices, or one copy.
+struct GangRecord {
+  std::uint32_t island = 0;
+  std::vector<std::uint32_t> devices;
+  std::string function;  // "reshard" for a copy, "send" for an argument that goes elsewhere.
+  std::string program;
+  std::string tenant;
+  std::uint64_t run = 0;
+  std::uint64_t stamp = 0;     // Place of its run in the one sequence of all runs.
+  std::uint32_t position = 0;  // Place in its run.
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+};
+
+// Each of these asks the control thread and blocks until it has answered; they cost what they
+// return. Errors: kInvalidArgument for an empty handle, or on the control thread itself.
+
+Result<ClusterStats> stats(const Cluster& cluster);
+
+/// The gangs that ended lately, in the order in which they ended: as many as the event ring
+/// remembers, which is some thousands.
+Result<std::vector<GangRecord>> recent_gangs(const Cluster& cluster);
+
+/// The same events as Chrome trace-event JSON, for ui.perfetto.dev: a process for clients and for
+/// each island, a track for each tenant, scheduler and device, arrows from submissions to gangs and
+/// from gangs to gangs that read their results.
+Result<std::string> chrome_trace(const Cluster& cluster);
+
+}  // namespace seaway

@@ -1,0 +1,332 @@
+@0xb6f1d2a90c5e4471;
+# Every message between the roles of a cluster, and the rules of their conversations.
+#
+# One frame holds one Message. Records that are ready together for one receiver share a frame: a
+# role gathers what it has to say while its mailbox is not empty and sends it when it is. Frames
+# between one pair of roles arrive in the order in which they were sent; nothing else is ordered.
+#
+# Who chooses an id: clients choose the ids of slices, functions, programs, runs and arrays (their
+# client number stands in the upper 24 bits), so that no call has to wait for a reply. The controller
+# chooses stamps (one rising sequence), plans (one lowering of a program segment for one island) and
+# the arrays between segments. No id is ever used again.
+#
+# The conversations:
+#  - run: client `runs` -> controller; `launches` to each island it touches and, the same frame, to
+#    the island's host; scheduler `orders` -> host; host `dones` -> scheduler; scheduler `finished`
+#    -> controller; controller `resolved` -> client. Exactly one `resolved` for each run.
+#  - edge between islands: the receiving host says `armed` once it owns room, or `declined` when
+#    the part was cancelled before that: exactly one of the two for each edge. For each `armed` the
+#    sender answers exactly one `delivered`, which carries the value or poison; for each `delivered`
+#    the receiver answers one `consumed`. Payload itself goes through the bulk channel.
+#  - arrays: `puts` name an uploaded array before any run that reads it; `releases` drop the
+#    client's handle; `fetches` ask for a value, which the host writes straight into the client's
+#    buffer and confirms with one `fetched`, also when it is an error.
+#  - cancel: to each `cancel` order of a scheduler the host answers one `fenced`, at once if the part
+#    has no edges open, else when the last of them is closed.
+#  - failure: the host reports a failed gang inside `dones`; the scheduler passes it on in
+#    `finished` with `done` = false as soon as it hears of it; the controller sends `cancels` to
+#    every island of the run. `finished` with `done` = true still follows once for each part.
+#  - requests with a reply (acquire, release, why, stats ...) carry a request number of the
+#    client's; there is exactly one `reply` to each.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("seaway::wire");
+
+struct Message {
+  union {
+    # Client to controller.
+    hello @0 :Hello;
+    defineFunction @1 :DefineFunction;
+    defineProgram @2 :DefineProgram;
+    runs @3 :RunBatch;
+    request @4 :Request;
+    goodbye @5 :Void;
+    # Controller to client.
+    resolved @6 :List(Resolved);
+    reply @7 :Reply;
+    # Controller to islands and hosts.
+    definePlan @8 :DefinePlan;
+    compile @9 :DefineFunction;
+    launches @10 :LaunchBatch;
+    arrays @11 :List(ArrayRecord);
+    cancels @12 :List(Cancel);
+    # Host to controller.
+    compiled @13 :Compiled;
+    # Scheduler to host.
+    orders @14 :List(Order);
+    # Host to scheduler.
+    dones @15 :DoneBatch;
+    # Scheduler to scheduler.
+    exists @16 :List(Exists);
+    # Scheduler to controller.
+    finished @17 :List(Finished);
+    # Host to host.
+    edges @18 :List(Edge);
+    # Host to client.
+    fetched @19 :List(Fetched);
+    # An executor's worker thread or a timer to its own actor.
+    kernelDone @20 :KernelDone;
+    poke @21 :Void;
+    # Anybody to a device.
+    deviceCommand @22 :DeviceCommand;
+    # Scheduler to controller: answer to a `why` that was passed on.
+    whyAnswer @23 :WhyAnswer;
+    whyQuestion @24 :WhyQuestion;
+    # Controller to hosts: type and sharding that puts refer to.
+    defineSpec @26 :DefineSpec;
+  }
+  client @25 :UInt32;
+  # The client that this message is from or about; 0 where that says nothing.
+}
+
+struct Hello {
+  tenant @0 :Text;
+  weight @1 :UInt32;
+  # Share of the tenant in devices' time; the last client to say so wins. 0: leave it as it is.
+  request @2 :UInt64;
+}
+
+struct DefineFunction {
+  id @0 :UInt64;
+  name @1 :Text;
+  graph @2 :Data;
+  # A function.Graph (program.capnp) as a message of its own; empty for a native function.
+  native @3 :Text;
+  # The name under which every host has registered the native function; empty otherwise.
+  axes @4 :List(Axis);
+  # Mesh axes for which it was captured.
+  info @5 :Data;
+  # A FunctionInfo (program.capnp) as a message of its own: types, for the controller.
+}
+
+struct DefineProgram {
+  id @0 :UInt64;
+  graph @1 :List(Data);
+  # A ProgramGraph (program.capnp) as a message of its own, in chunks of at most 1 MiB.
+}
+
+struct RunBatch {
+  records @0 :List(ClientRecord);
+  ids @1 :List(UInt64);
+  # Argument ids of all runs of the batch, one after the other.
+}
+
+struct ClientRecord {
+  # What a client says in order: runs, uploads, releases, fetches, cancels.
+  kind @0 :Kind;
+  enum Kind {
+    run @0;      # id = run, object = program, first = first output id (the rest follow on)
+    put @1;      # id = array, object = index of its ArraySpec registration; bytes follow by bulk
+    release @2;  # id = array whose last handle is gone
+    fetch @3;    # id = array, object = request
+    cancel @4;   # id = run
+  }
+  id @1 :UInt64;
+  object @2 :UInt64;
+  first @3 :UInt64;
+  argBegin @4 :UInt32;
+  argCount @5 :UInt32;
+}
+
+struct Request {
+  request @0 :UInt64;
+  union {
+    acquireSlice @1 :AcquireSlice;
+    releaseSlice @2 :UInt64;
+    rebindSlice @3 :UInt64;
+    why @4 :UInt64;
+    # Run or array id; 0: everything that waits.
+    stats @5 :Void;
+    defineSpec @6 :DefineSpec;
+    # Type and sharding that later puts refer to; answered like every request, but puts do not wait.
+    drain @7 :Void;
+    # Answered when nothing of this client is in flight.
+  }
+}
+
+struct DefineSpec {
+  id @0 :UInt64;
+  # Chosen by the client.
+  spec @1 :Data;
+  # An ArraySpec (program.capnp) as a message of its own.
+}
+
+struct AcquireSlice {
+  id @0 :UInt64;
+  devices @1 :UInt32;
+  axes @2 :List(Axis);
+  kind @3 :Text;
+  island @4 :Int32;
+  # -1: any.
+  contiguous @5 :Bool;
+}
+struct Axis {
+  name @0 :Text;
+  size @1 :Int64;
+}
+
+struct Reply {
+  request @0 :UInt64;
+  code @1 :UInt8;
+  message @2 :Text;
+  # With code OK: the answer as text or JSON, by kind of request.
+}
+
+struct Resolved {
+  # A run, or an array that is not made by a run (an upload): its outcome.
+  id @0 :UInt64;
+  code @1 :UInt8;
+  message @2 :Text;
+}
+
+struct DefinePlan {
+  id @0 :UInt64;
+  part @1 :Data;
+  # A PartPlan (program.capnp) as a message of its own.
+}
+
+struct LaunchBatch {
+  records @0 :List(Launch);
+  ids @1 :List(UInt64);
+}
+struct Launch {
+  # Prepare and Launch are one record: the scheduler reads its order, the host its arrays.
+  stamp @0 :UInt64;
+  run @1 :UInt64;
+  plan @2 :UInt64;
+  tenant @3 :UInt32;
+  begin @4 :UInt32;
+  # Index into `ids`: first the part's arguments, then its outputs, as many as the plan has.
+  acknowledge @5 :Bool;
+  # The host says `finished` with placed = true once all gangs of the part are enqueued.
+}
+
+struct ArrayRecord {
+  kind @0 :Kind;
+  enum Kind {
+    put @0;    # to scheduler and host: an uploaded array (spec `object`) waits in upload room
+    free @1;   # to scheduler: no handle and no unlaunched run names it any more
+    fetch @2;  # to host: push the value to `client`, request `object`
+    poison @3; # to host: a put that never arrived
+  }
+  array @1 :UInt64;
+  object @2 :UInt64;
+  client @3 :UInt32;
+  tenant @4 :UInt32;
+  bytes @5 :UInt64;
+  # Put: bytes on each device.
+  devices @6 :List(UInt32);
+}
+
+struct Cancel {
+  stamp @0 :UInt64;
+  code @1 :UInt8;
+  message @2 :Text;
+}
+
+struct Compiled {
+  function @0 :UInt64;
+  host @1 :UInt32;
+  code @2 :UInt8;
+  message @3 :Text;
+  scratchBytes @4 :UInt64;
+  costNs @5 :UInt64;
+}
+
+struct Order {
+  kind @0 :UInt8;
+  # island::Action::Kind: admit, place, free, spill, cancel, moveSends.
+  first @1 :UInt32;
+  last @2 :UInt32;
+  id @3 :UInt64;
+  # Stamp, or array for free and spill.
+}
+
+struct DoneBatch {
+  records @0 :List(Done);
+  failures @1 :List(Failure);
+}
+struct Done {
+  kind @0 :Kind;
+  enum Kind {
+    gangs @0;     # gangs [first, last) of `id` (stamp) are done, or were no-ops
+    received @1;  # send edge `first` of `id` (stamp) is with its receiver, or will never be needed
+    spilled @2;   # array `id` is in host room
+    moved @3;     # sends of `id` (stamp) are in host room
+    fenced @4;    # after a cancel: no transfer touches the room of `id` (stamp) any more
+  }
+  id @1 :UInt64;
+  first @2 :UInt32;
+  last @3 :UInt32;
+}
+struct Failure {
+  stamp @0 :UInt64;
+  code @1 :UInt8;
+  message @2 :Text;
+}
+
+struct Exists {
+  stamp @0 :UInt64;
+  edge @1 :UInt32;
+}
+
+struct Finished {
+  stamp @0 :UInt64;
+  island @1 :UInt32;
+  done @2 :Bool;
+  # False: the part has failed, and its end follows.
+  code @3 :UInt8;
+  message @4 :Text;
+  placed @5 :Bool;
+  # With done = false, from the host: the part is enqueued (Launch.acknowledge asked for it).
+}
+
+struct Edge {
+  kind @0 :Kind;
+  enum Kind {
+    armed @0;
+    declined @1;
+    delivered @2;
+    consumed @3;
+  }
+  stamp @1 :UInt64;
+  edge @2 :UInt32;
+  host @3 :UInt32;
+  # The host that says it.
+  code @4 :UInt8;
+  # Delivered: OK, or poison with its cause.
+  message @5 :Text;
+}
+
+struct Fetched {
+  request @0 :UInt64;
+  code @1 :UInt8;
+  message @2 :Text;
+}
+
+struct KernelDone {
+  ticket @0 :UInt64;
+  code @1 :UInt8;
+  message @2 :Text;
+  beginNs @3 :UInt64;
+  endNs @4 :UInt64;
+}
+
+struct DeviceCommand {
+  union {
+    drain @0 :Void;
+    resume @1 :Void;
+    report @2 :UInt64;
+  }
+}
+
+struct WhyQuestion {
+  request @0 :UInt64;
+  stamp @1 :UInt64;
+  # 0: everything.
+}
+struct WhyAnswer {
+  request @0 :UInt64;
+  text @1 :Text;
+  island @2 :UInt32;
+}

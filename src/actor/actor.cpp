@@ -1,0 +1,13 @@
+// Sending: the one place where a frame becomes a CAF message.
+
+#include "actor/actor.hpp"
+
+#include "actor/caf_shell.hpp"
+
+namespace seaway::actor {
+
+void Address::send(Frame frame) const {
+  if (cell_) caf::anon_send(cell_->actor(), std::move(frame));
+}
+
+}  // namespace seaway::actor

@@ -1,0 +1,29 @@
+// Addresses by role and index.
+
+#include "actor/router.hpp"
+
+namespace seaway::actor {
+
+void Router::bind(Role role, std::uint32_t index, Address address) {
+  auto& addresses = addresses_[static_cast<std::size_t>(role)];
+  if (addresses.size() <= index) addresses.resize(index + 1);
+  addresses[index] = std::move(address);
+}
+
+void Router::unbind(Role role, std::uint32_t index) {
+  auto& addresses = addresses_[static_cast<std::size_t>(role)];
+  if (index < addresses.size()) addresses[index] = Address();
+}
+
+void Router::send(Role role, std::uint32_t index, Frame frame) const {
+  const auto& addresses = addresses_[static_cast<std::size_t>(role)];
+  if (index >= addresses.size() || !addresses[index]) return;
+  Count& count = counts_[static_cast<std::size_t>(role)];
+  ++count.frames;
+  count.bytes += frame.size_bytes();
+  if (observer_) [[unlikely]]
+    observer_(role, index, frame);
+  addresses[index].send(std::move(frame));
+}
+
+}  // namespace seaway::actor

@@ -1,0 +1,46 @@
+// Router: which actor plays which role, so that roles meet through messages alone.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "actor/actor.hpp"
+#include "base/ids.hpp"
+
+namespace seaway::actor {
+
+enum class Role : std::uint8_t { kController, kIsland, kHost, kClient };
+
+/// The roles of one cluster, by index. Filled in by the wiring and read by roles, both on the
+/// control thread.
+class Router {
+ public:
+  void bind(Role role, std::uint32_t index, Address address);
+  void unbind(Role role, std::uint32_t index);
+
+  /// Sends to a role; to one that is not there (a client that has gone) the frame is dropped.
+  void send(Role role, std::uint32_t index, Frame frame) const;
+
+  /// Frames and bytes sent to each role so far, for the proofs that payload never passes the
+  /// controller and that messages do not grow with shards.
+  struct Count {
+    std::uint64_t frames = 0;
+    std::uint64_t bytes = 0;
+  };
+  /// Calls `observer` with each frame before it is sent; null: no longer. For tests that count
+  /// records. Control thread, or while nothing runs.
+  using Observer = std::function<void(Role role, std::uint32_t index, const Frame& frame)>;
+  void observe(Observer observer) { observer_ = std::move(observer); }
+
+  const Count& count(Role role) const { return counts_[static_cast<std::size_t>(role)]; }
+
+ private:
+  std::vector<Address> addresses_[4];
+  mutable Count counts_[4];
+  Observer observer_;
+};
+
+}  // namespace seaway::actor

@@ -1,0 +1,196 @@
+// The public Client and Slice, on a session.
+
+#include "seaway/client.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "client/capture.hpp"
+#include "client/frames.hpp"
+#include "client/session.hpp"
+#include "function/capture.hpp"
+
+namespace seaway {
+namespace {
+
+Status empty_client() {
+  return invalid_argument("this Client is empty: it was default-made or moved from");
+}
+
+Status takes_another_number(const std::string& name, std::size_t count) {
+  return invalid_argument("the body of \"" + name + "\" cannot be called with " +
+                          std::to_string(count) +
+                          " values; let it take as many as there are parameters, or a span");
+}
+
+}  // namespace
+
+struct Client::Owner {
+  std::shared_ptr<void> keep_alive;  // Goes last.
+  std::shared_ptr<client::Session> session;
+
+  Owner(std::shared_ptr<client::Session> own, std::shared_ptr<void> cluster)
+      : keep_alive(std::move(cluster)), session(std::move(own)) {}
+  ~Owner() { session->close(); }
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+};
+
+Client client::make_client(std::shared_ptr<Session> session, std::shared_ptr<void> keep_alive) {
+  return Client(std::make_shared<Client::Owner>(std::move(session), std::move(keep_alive)));
+}
+
+Client debug_client(ClientOptions options) {
+  client::Wiring wiring;
+  wiring.client = 1;
+  return client::make_client(client::make_session(std::move(wiring), std::move(options)), nullptr);
+}
+
+client::Session& Client::session() const { return *owner_->session; }
+
+Result<Slice> Client::acquire_slice(const SliceRequest& request) const {
+  if (!owner_) return empty_client();
+  auto slice = session().acquire_slice(request);
+  if (!slice.ok()) return slice.status();
+  return Slice(std::move(slice).value());
+}
+
+Array Client::put_bytes(TensorType type, const std::byte* data, std::size_t elements,
+                        const NamedSharding& sharding, HostBufferSemantics semantics) const {
+  if (!owner_) return {};
+  client::Record* record = session().put(std::move(type), data, elements, sharding, semantics);
+  Array array(record->cells());
+  // Uploads have no Run: its handle goes at once, and the array's own stays.
+  record->run_handles = 0;
+  record->unreference();
+  return array;
+}
+
+Result<Function> Client::capture_function(std::string name, const TensorBody& body,
+                                          std::vector<TensorType> parameters,
+                                          FunctionOptions options, const bool& takes) const {
+  if (!owner_) return empty_client();
+  function::AxisSizes axes;
+  if (options.mesh) {
+    auto slice = session().find_slice(*options.mesh);
+    if (!slice.ok()) return slice.status();
+    axes = options.mesh->axes();
+  }
+  for (const TensorType& parameter : parameters) {
+    if (Status status = validate(parameter); !status.ok()) return status;
+  }
+  auto graph = function::capture(name, axes, parameters, body);
+  if (!takes) return takes_another_number(name, parameters.size());
+  if (!graph.ok()) return graph.status();
+  client::FunctionRecord record;
+  record.info.name = std::move(name);
+  record.info.parameters = std::move(parameters);
+  for (std::size_t i = 0; i < graph->outputs.size(); ++i) {
+    record.info.outputs.push_back(graph->output_type(i));
+  }
+  record.info.axes = std::move(axes);
+  record.graph = std::move(graph).value();
+  record.mesh = std::move(options.mesh);
+  record.specs = {std::move(options.in), std::move(options.out)};
+  auto defined = session().define_function(std::move(record));
+  if (!defined.ok()) return defined.status();
+  return Function(std::move(defined).value());
+}
+
+Result<Function> Client::native(std::string name, NativeFunction native) const {
+  if (!owner_) return empty_client();
+  if (!native.body) return invalid_argument("native function \"" + name + "\" has no body");
+  for (const auto* types : {&native.parameters, &native.outputs}) {
+    for (const TensorType& type : *types) {
+      if (Status status = validate(type); !status.ok()) return status;
+    }
+  }
+  function::NativeFunction internal_form;
+  internal_form.name = std::move(name);
+  internal_form.parameters = std::move(native.parameters);
+  internal_form.outputs = std::move(native.outputs);
+  internal_form.scratch_bytes = native.scratch_bytes;
+  internal_form.cost_ns = native.cost_ns;
+  internal_form.idempotent = native.idempotent;
+  internal_form.irregular = native.irregular;
+  internal_form.body = std::move(native.body);
+  auto defined = session().define_native(std::move(internal_form),
+                                         {std::move(native.in), std::move(native.out)});
+  if (!defined.ok()) return defined.status();
+  return Function(std::move(defined).value());
+}
+
+Result<Program> Client::capture_program(std::string name, const ProgramBody& body,
+                                        std::vector<ArraySpec> parameters, ProgramOptions options,
+                                        const bool& takes) const {
+  if (!owner_) return empty_client();
+  client::Capture capture(session(), name, options);
+  std::vector<Traced> values;
+  for (const ArraySpec& parameter : parameters) values.push_back(capture.add_parameter(parameter));
+  std::vector<Traced> outputs;
+  try {
+    outputs = body(values);
+  } catch (const std::exception& exception) {
+    return user_function_error("the body of program \"" + name + "\" threw: " + exception.what());
+  } catch (...) {
+    return user_function_error("the body of program \"" + name + "\" threw something unknown");
+  }
+  if (!takes) return takes_another_number(name, parameters.size());
+  auto program = capture.finish(outputs);
+  if (!program.ok()) return program.status();
+  return Program(std::move(program).value());
+}
+
+std::string Client::why() const { return owner_ ? session().why(0) : empty_client().to_string(); }
+
+Result<std::string> Client::stats() const {
+  if (!owner_) return empty_client();
+  return session().ask(
+      "stats", [this](std::uint64_t request) { return client::frames::stats(id(), request); });
+}
+
+Status Client::drain() const {
+  if (!owner_) return empty_client();
+  if (debug()) return {};
+  return session()
+      .ask("drain", [this](std::uint64_t request) { return client::frames::drain(id(), request); })
+      .status();
+}
+
+void Client::set_debug(bool on) {
+  if (owner_) session().set_debug(on);
+}
+
+bool Client::debug() const { return owner_ && session().debug(); }
+
+std::uint32_t Client::id() const { return owner_ ? session().id() : 0; }
+
+const ClientOptions& Client::options() const {
+  static const ClientOptions defaults;
+  return owner_ ? session().options() : defaults;
+}
+
+const Mesh& Slice::mesh() const {
+  static const Mesh none;
+  return record_ ? record_->mesh : none;
+}
+
+bool Slice::is_released() const { return !record_ || record_->is_released; }
+
+Status Slice::release() {
+  if (!record_) return invalid_argument("this Slice is empty");
+  return record_->session->release_slice(*record_);
+}
+
+Status Slice::rebind() {
+  if (!record_) return invalid_argument("this Slice is empty");
+  return record_->session->rebind_slice(*record_);
+}
+
+std::string Slice::to_string() const {
+  return record_ ? "slice " + client::name_of(record_->mesh.slice()) + " " +
+                       record_->mesh.to_string() + (is_released() ? " (released)" : "")
+                 : "slice (empty)";
+}
+
+}  // namespace seaway

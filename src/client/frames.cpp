@@ -1,0 +1,227 @@
+// To and from Cap'n Proto.
+
+#include "client/frames.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "program/codec.hpp"
+#include "seaway.capnp.h"
+#include "wire/frame_builder.hpp"
+#include "wire/frame_reader.hpp"
+
+namespace seaway::client::frames {
+namespace {
+
+/// A Message that `fill(wire::Message::Builder)` writes.
+template <class Fill>
+Frame make(ClientId client, Fill&& fill) {
+  wire::FrameBuilder builder;
+  auto message = builder.init_root<wire::Message>();
+  message.setClient(client);
+  fill(message);
+  return builder.finish();
+}
+
+template <class Fill>
+Frame make_request(ClientId client, std::uint64_t number, Fill&& fill) {
+  return make(client, [number, &fill](wire::Message::Builder message) {
+    auto request = message.initRequest();
+    request.setRequest(number);
+    fill(request);
+  });
+}
+
+kj::ArrayPtr<const kj::byte> to_data(const Frame& frame) {
+  return {reinterpret_cast<const kj::byte*>(frame.words().data()), frame.size_bytes()};
+}
+
+wire::ClientRecord::Kind to_wire(Said::Kind kind) {
+  switch (kind) {
+    case Said::Kind::kRun:
+      return wire::ClientRecord::Kind::RUN;
+    case Said::Kind::kPut:
+      return wire::ClientRecord::Kind::PUT;
+    case Said::Kind::kRelease:
+      return wire::ClientRecord::Kind::RELEASE;
+    case Said::Kind::kFetch:
+      return wire::ClientRecord::Kind::FETCH;
+    case Said::Kind::kCancel:
+    case Said::Kind::kFrame:
+      break;
+  }
+  return wire::ClientRecord::Kind::CANCEL;
+}
+
+Status to_status(std::uint8_t code, capnp::Text::Reader message) {
+  if (code == 0) return {};
+  if (code > static_cast<std::uint8_t>(StatusCode::kPermissionDenied)) {
+    return protocol_error("unknown status code " + std::to_string(code) + ": " + message.cStr());
+  }
+  return {static_cast<StatusCode>(code), message.cStr()};
+}
+
+}  // namespace
+
+Frame poke() {
+  return make(0, [](wire::Message::Builder message) { message.setPoke(); });
+}
+
+Frame hello(ClientId client, std::uint64_t request, const ClientOptions& options) {
+  return make(client, [request, &options](wire::Message::Builder message) {
+    auto hello = message.initHello();
+    hello.setTenant(options.tenant);
+    hello.setWeight(options.weight);
+    hello.setRequest(request);
+  });
+}
+
+Frame goodbye(ClientId client) {
+  return make(client, [](wire::Message::Builder message) { message.setGoodbye(); });
+}
+
+Frame define_function(ClientId client, const FunctionRecord& function) {
+  return make(client, [&function](wire::Message::Builder message) {
+    auto definition = message.initDefineFunction();
+    definition.setId(function.info.id);
+    definition.setName(function.info.name);
+    definition.setInfo(to_data(program::encode_frame(function.info)));
+    auto axes = definition.initAxes(static_cast<unsigned>(function.info.axes.size()));
+    for (unsigned i = 0; i < function.info.axes.size(); ++i) {
+      axes[i].setName(function.info.axes[i].first);
+      axes[i].setSize(function.info.axes[i].second);
+    }
+    if (function.native) {
+      definition.setNative(function.info.name);
+    } else {
+      const Frame graph = program::encode_frame(function.graph);
+      definition.setGraph(to_data(graph));
+    }
+  });
+}
+
+Frame define_program(ClientId client, const program::ProgramGraph& graph) {
+  constexpr std::size_t kChunkBytes = 1 << 20;
+  const Frame encoded = program::encode_frame(graph);
+  const auto data = to_data(encoded);
+  return make(client, [&graph, data](wire::Message::Builder message) {
+    auto definition = message.initDefineProgram();
+    definition.setId(graph.id);
+    const std::size_t count = (data.size() + kChunkBytes - 1) / kChunkBytes;
+    auto chunks = definition.initGraph(static_cast<unsigned>(count));
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t begin = i * kChunkBytes;
+      chunks.set(static_cast<unsigned>(i),
+                 data.slice(begin, std::min(begin + kChunkBytes, data.size())));
+    }
+  });
+}
+
+Frame define_spec(ClientId client, std::uint64_t request, const SpecRecord& spec) {
+  const Frame encoded = program::encode_frame(spec.spec());
+  return make_request(client, request, [&](wire::Request::Builder builder) {
+    auto definition = builder.initDefineSpec();
+    definition.setId(spec.id);
+    definition.setSpec(to_data(encoded));
+  });
+}
+
+Frame acquire_slice(ClientId client, std::uint64_t request, SliceId slice,
+                    const SliceRequest& wanted) {
+  return make_request(client, request, [&](wire::Request::Builder builder) {
+    auto acquire = builder.initAcquireSlice();
+    acquire.setId(slice);
+    acquire.setDevices(wanted.devices);
+    auto axes = acquire.initAxes(static_cast<unsigned>(wanted.mesh.size()));
+    for (unsigned i = 0; i < axes.size(); ++i) {
+      axes[i].setName(wanted.mesh[i].first);
+      axes[i].setSize(wanted.mesh[i].second);
+    }
+    acquire.setKind(wanted.kind);
+    acquire.setIsland(wanted.island);
+    acquire.setContiguous(wanted.contiguous);
+  });
+}
+
+Frame release_slice(ClientId client, std::uint64_t request, SliceId slice) {
+  return make_request(client, request,
+                      [slice](wire::Request::Builder builder) { builder.setReleaseSlice(slice); });
+}
+
+Frame rebind_slice(ClientId client, std::uint64_t request, SliceId slice) {
+  return make_request(client, request,
+                      [slice](wire::Request::Builder builder) { builder.setRebindSlice(slice); });
+}
+
+Frame why(ClientId client, std::uint64_t request, std::uint64_t id) {
+  return make_request(client, request,
+                      [id](wire::Request::Builder builder) { builder.setWhy(id); });
+}
+
+Frame stats(ClientId client, std::uint64_t request) {
+  return make_request(client, request, [](wire::Request::Builder builder) { builder.setStats(); });
+}
+
+Frame drain(ClientId client, std::uint64_t request) {
+  return make_request(client, request, [](wire::Request::Builder builder) { builder.setDrain(); });
+}
+
+Frame runs(ClientId client, std::span<const Said> said, std::span<const ArrayId> arguments) {
+  return make(client, [said, arguments](wire::Message::Builder message) {
+    auto batch = message.initRuns();
+    auto records = batch.initRecords(static_cast<unsigned>(said.size()));
+    std::uint32_t argument = 0;
+    for (unsigned i = 0; i < said.size(); ++i) {
+      auto record = records[i];
+      record.setKind(to_wire(said[i].kind));
+      record.setId(said[i].id);
+      record.setObject(said[i].object);
+      record.setFirst(said[i].first);
+      record.setArgBegin(argument);
+      record.setArgCount(said[i].argument_count);
+      argument += said[i].argument_count;
+    }
+    auto ids = batch.initIds(static_cast<unsigned>(arguments.size()));
+    for (unsigned i = 0; i < arguments.size(); ++i) ids.set(i, arguments[i]);
+  });
+}
+
+Status dispatch(const Frame& frame, Session& session) {
+  return wire::read_frame<wire::Message>(
+      frame, [&session](wire::Message::Reader message) -> Status {
+        std::vector<Session::Outcome> outcomes;
+        switch (message.which()) {
+          case wire::Message::RESOLVED:
+            outcomes.reserve(message.getResolved().size());
+            for (const auto resolved : message.getResolved()) {
+              outcomes.push_back(
+                  {resolved.getId(), to_status(resolved.getCode(), resolved.getMessage())});
+            }
+            session.on_resolved(outcomes);
+            return {};
+          case wire::Message::FETCHED:
+            outcomes.reserve(message.getFetched().size());
+            for (const auto fetched : message.getFetched()) {
+              outcomes.push_back(
+                  {fetched.getRequest(), to_status(fetched.getCode(), fetched.getMessage())});
+            }
+            session.on_fetched(outcomes);
+            return {};
+          case wire::Message::REPLY: {
+            const auto reply = message.getReply();
+            Status status = to_status(reply.getCode(), reply.getMessage());
+            if (status.ok()) {
+              session.on_reply(reply.getRequest(), std::string(reply.getMessage().cStr()));
+            } else {
+              session.on_reply(reply.getRequest(), std::move(status));
+            }
+            return {};
+          }
+          default:
+            return protocol_error("a client received a message of kind " +
+                                  std::to_string(static_cast<unsigned>(message.which())));
+        }
+      });
+}
+
+}  // namespace seaway::client::frames

@@ -1,0 +1,38 @@
+// The client's frames: what it says to the controller, and what it hears.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/frame.hpp"
+#include "client/outbox.hpp"
+#include "client/session.hpp"
+#include "seaway/client.hpp"
+
+namespace seaway::client::frames {
+
+// Built in the thread that asks.
+Frame poke();
+Frame hello(ClientId client, std::uint64_t request, const ClientOptions& options);
+Frame goodbye(ClientId client);
+Frame define_function(ClientId client, const FunctionRecord& function);
+Frame define_program(ClientId client, const program::ProgramGraph& graph);
+Frame define_spec(ClientId client, std::uint64_t request, const SpecRecord& spec);
+Frame acquire_slice(ClientId client, std::uint64_t request, SliceId slice,
+                    const SliceRequest& wanted);
+Frame release_slice(ClientId client, std::uint64_t request, SliceId slice);
+Frame rebind_slice(ClientId client, std::uint64_t request, SliceId slice);
+Frame why(ClientId client, std::uint64_t request, std::uint64_t id);
+Frame stats(ClientId client, std::uint64_t request);
+Frame drain(ClientId client, std::uint64_t request);
+
+/// One `runs` frame of records without frames among them. `arguments` are those of all its runs.
+Frame runs(ClientId client, std::span<const Said> said, std::span<const ArrayId> arguments);
+
+/// Hands what `frame` says to `session`. kProtocolError for what a client is not told.
+Status dispatch(const Frame& frame, Session& session);
+
+}  // namespace seaway::client::frames

@@ -1,0 +1,206 @@
+// Session: one client's side of the conversation with its cluster; every public handle leads here.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actor/engine.hpp"
+#include "actor/router.hpp"
+#include "base/frame.hpp"
+#include "base/ids.hpp"
+#include "client/flight_table.hpp"
+#include "client/outbox.hpp"
+#include "client/record.hpp"
+#include "client/registry.hpp"
+#include "seaway/client.hpp"
+#include "transport/bulk.hpp"
+
+namespace seaway::client {
+
+/// What a session is wired to; all of it outlives Session::close(). A session without an engine is
+/// a debug session: nothing leaves the calling thread.
+struct Wiring {
+  actor::Engine* engine = nullptr;
+  actor::Router* router = nullptr;
+  transport::LocalBulk* bulk = nullptr;
+  ClientId client = 0;
+  /// Makes a native function known to all hosts under its name, before it is defined.
+  std::function<Status(const function::NativeFunction&)> register_native = {};
+};
+
+/// Thread-safe unless said otherwise. Client threads append what they say to an outbox; the
+/// session's actor sends it, and hands what comes back to the `on_...` calls.
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(Wiring wiring, ClientOptions options);
+  ~Session();
+
+  /// Says hello and waits for the controller's answer. Call once, before anything else.
+  Status open();
+  /// Completes everything that is pending with kCancelled and says goodbye. Later calls are
+  /// refused. Does not block.
+  void close();
+  bool is_closed() const { return is_closed_.load(std::memory_order_acquire); }
+
+  ClientId id() const { return wiring_.client; }
+  const ClientOptions& options() const { return options_; }
+  const std::shared_ptr<internal::Waiter>& waiter() const { return waiter_; }
+  bool debug() const { return is_debug_.load(std::memory_order_relaxed); }
+  void set_debug(bool on);
+
+  // Runs and arrays (session.cpp).
+  Record* execute(const std::shared_ptr<ProgramRecord>& program, std::span<const Array> arguments,
+                  const ExecuteOptions& options, Site site);
+  void cancel_run(Record& record);
+  void release_array(ArrayId array);
+  void fetch(Record& record, std::uint32_t index, std::shared_ptr<internal::FetchSink> sink,
+             std::span<std::byte> target);
+  void cancel_fetch(std::uint64_t request);
+  std::size_t in_flight() const { return runs_in_flight_.load(std::memory_order_relaxed); }
+
+  // Uploads (upload.cpp).
+  Record* put(TensorType type, const std::byte* data, std::size_t elements,
+              const NamedSharding& sharding, HostBufferSemantics semantics);
+
+  // Questions with an answer (requests.cpp). Blocking; `what` names the question in messages.
+  using BuildRequest = std::function<Frame(std::uint64_t request)>;
+  Result<std::string> ask(std::string what, const BuildRequest& build);
+  Result<std::shared_ptr<SliceRecord>> acquire_slice(const SliceRequest& request);
+  Status release_slice(SliceRecord& slice);
+  Status rebind_slice(const SliceRecord& slice);
+  std::string why(std::uint64_t id);
+
+  // Registrations (registry.cpp).
+  /// The session's record of a spec; checks its mesh. Errors: kInvalidArgument.
+  Result<std::shared_ptr<SpecRecord>> intern(const ArraySpec& spec);
+  /// The slice that `mesh` names; null for a mesh without one. Errors: kInvalidArgument when it is
+  /// not this client's or was released.
+  Result<std::shared_ptr<SliceRecord>> find_slice(const Mesh& mesh);
+  Result<std::shared_ptr<FunctionRecord>> define_function(FunctionRecord function);
+  Result<std::shared_ptr<FunctionRecord>> define_native(function::NativeFunction native,
+                                                        CallSpecs specs);
+  Result<std::shared_ptr<ProgramRecord>> define_program(std::shared_ptr<ProgramRecord> program);
+  /// The identity on one shard of `type`, for reshards.
+  std::shared_ptr<FunctionRecord> identity(const TensorType& type);
+  /// A program made once for each `key`; `make` makes it.
+  Result<std::shared_ptr<ProgramRecord>> cached_program(
+      const std::vector<std::uint64_t>& key,
+      const std::function<Result<std::shared_ptr<ProgramRecord>>()>& make);
+
+  // For the session's actor, on the control thread.
+  /// Moves all that was said into `outbox`, which is empty.
+  void take_outbox(Outbox& outbox);
+  struct Outcome {
+    std::uint64_t id = 0;
+    Status status;
+  };
+  void on_resolved(std::vector<Outcome>& outcomes);
+  void on_reply(std::uint64_t request, Result<std::string> answer);
+  void on_fetched(std::vector<Outcome>& outcomes);
+  void on_run_timeout(RunId run, std::uint64_t timeout_ns);
+  void on_request_timeout(std::uint64_t request, std::uint64_t timeout_ns);
+  /// A timer that on_resolved() or on_reply() is to stop.
+  void keep_timer(const TimeLimit& limit, actor::TimerId timer);
+  void stop_all_timers();
+  const Wiring& wiring() const { return wiring_; }
+  const Frame& poke() const { return poke_; }
+  void set_actor(actor::Address address) { actor_ = std::move(address); }
+  const actor::Address& actor() const { return actor_; }
+
+  std::uint64_t next_id(std::uint64_t count = 1) {
+    return make_id(wiring_.client, next_sequence_.fetch_add(count, std::memory_order_relaxed));
+  }
+
+ private:
+  struct PendingRequest {
+    std::string what;
+    std::shared_ptr<internal::FutureState<std::string>> state;
+  };
+  struct PendingFetch {
+    std::shared_ptr<internal::FetchSink> sink;
+    bool is_given_up = false;
+  };
+
+  Status check_arguments(const ProgramRecord& program, std::span<const Array> arguments) const;
+  Result<std::shared_ptr<ProgramRecord>> donating_variant(
+      const std::shared_ptr<ProgramRecord>& program, const ExecuteOptions& options);
+  static Status take_donated(const ProgramRecord& program, std::span<const Array> arguments,
+                             Site site);
+  static void give_back_donated(const ProgramRecord& program, std::span<const Array> arguments);
+  Status wait_for_room(const std::function<bool()>& has_room, const std::string& refusal);
+  Status enqueue(Record& record, const ProgramRecord& program, std::span<const Array> arguments,
+                 const ExecuteOptions& options);
+  Record* execute_locally(const ProgramRecord& program, std::span<const Array> arguments,
+                          Record* record);
+  Status reserve_upload(std::uint64_t bytes);
+  /// Appends under the lock; wakes the actor if it may be asleep. False once closed.
+  template <class Append>
+  bool say(Append&& append);
+  bool say_frame(Frame frame);
+  void finish(Record& record, Status status);
+  void stop_timer(bool is_run, std::uint64_t id);
+  Status closed_status() const;
+  Result<std::shared_ptr<SpecRecord>> make_spec(const ArraySpec& spec);
+  void ensure_defined(SpecRecord& spec);
+
+  const Wiring wiring_;
+  const ClientOptions options_;
+  const Frame poke_;
+  std::shared_ptr<internal::Waiter> waiter_;
+  actor::Address actor_;
+  std::atomic<bool> is_closed_ = false;
+  std::atomic<bool> is_debug_ = false;
+  std::atomic<std::uint64_t> next_sequence_ = 1;
+  std::atomic<std::uint64_t> next_request_ = 1;
+  std::atomic<std::uint32_t> runs_in_flight_ = 0;
+  std::atomic<std::uint64_t> upload_bytes_ = 0;
+
+  std::map<std::pair<bool, std::uint64_t>, actor::TimerId> timers_;  // Control thread only.
+
+  std::mutex mutex_;  // Guards what follows; nothing is called under it but containers.
+  Outbox outbox_;
+  FlightTable in_flight_;
+  std::map<std::uint64_t, PendingFetch> fetches_;
+  std::map<std::uint64_t, PendingRequest> requests_;
+
+  std::mutex names_mutex_;  // Guards what follows; may be held while mutex_ is taken.
+  std::map<SliceId, std::shared_ptr<SliceRecord>> slices_;
+  std::map<std::string, std::shared_ptr<SpecRecord>> specs_;
+  std::vector<std::shared_ptr<SpecRecord>> recent_specs_;
+  std::size_t recent_at_ = 0;
+  std::map<std::string, std::shared_ptr<FunctionRecord>> identities_;
+  std::map<std::vector<std::uint64_t>, std::shared_ptr<ProgramRecord>> programs_;
+};
+
+template <class Append>
+bool Session::say(Append&& append) {
+  bool was_empty = false;
+  {
+    std::lock_guard guard(mutex_);
+    if (is_closed()) return false;
+    was_empty = outbox_.empty();
+    append(outbox_);
+  }
+  // The actor empties the outbox before it looks at it, so that one poke is enough for all that is
+  // said until then.
+  if (was_empty) actor_.send(poke_);
+  return true;
+}
+
+/// Makes a session and spawns its actor. Not yet open(): the cluster does that next.
+std::shared_ptr<Session> make_session(Wiring wiring, ClientOptions options);
+
+/// The public handle of `session`: when the last copy goes, the session is closed and then
+/// `keep_alive` (the cluster) let go.
+Client make_client(std::shared_ptr<Session> session, std::shared_ptr<void> keep_alive);
+
+}  // namespace seaway::client

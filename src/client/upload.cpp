@@ -1,0 +1,142 @@
+// Uploads: from one global row-major value to the shards that its devices will hold.
+
+#include "client/upload.hpp"
+
+#include <algorithm>
+#include <new>
+#include <string>
+
+#include "client/session.hpp"
+#include "transfer/reshard_plan.hpp"
+
+namespace seaway::client {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+
+/// One shard that holds everything.
+const transfer::Placement kWhole;
+
+transfer::Placement placement_of(const NamedSharding& sharding) {
+  return {.axes = sharding.mesh().axes(), .spec = sharding.spec(), .devices = {}};
+}
+
+}  // namespace
+
+std::size_t stride_of(std::size_t shard_bytes, std::int64_t shards) {
+  std::size_t stride = (shard_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  // Shards a multiple of 4096 apart would all want the same lines of a first-level cache.
+  if (shards > 1 && stride > 0 && stride % 4096 == 0) stride += kAlignment;
+  return stride;
+}
+
+transport::Payload split(const ArraySpec& spec, const std::byte* data) {
+  const std::int64_t shards = spec.sharding.mesh().device_count();
+  const std::size_t shard_bytes = spec.sharding.shard_type(spec.type).bytes();
+  const std::size_t stride = stride_of(shard_bytes, shards);
+  const std::size_t size =
+      std::max<std::size_t>(kAlignment, stride * static_cast<std::size_t>(shards));
+  auto* base = static_cast<std::byte*>(::operator new(size, std::align_val_t(kAlignment)));
+  std::shared_ptr<void> owner(
+      base, [](void* block) { ::operator delete(block, std::align_val_t(kAlignment)); });
+  const transfer::ReshardPlan plan(spec.type, kWhole, placement_of(spec.sharding));
+  for (std::uint32_t shard = 0; shard < static_cast<std::uint32_t>(shards); ++shard) {
+    for (const transfer::Copy& copy : plan.copies(shard)) {
+      transfer::copy_region(data, base + shard * stride, copy);
+    }
+  }
+  return {.base = base, .stride = stride, .owner = std::move(owner)};
+}
+
+void join(const ArraySpec& spec, const transport::Payload& shards, std::span<std::byte> target) {
+  const transfer::ReshardPlan plan(spec.type, placement_of(spec.sharding), kWhole);
+  for (const transfer::Copy& copy : plan.copies(0)) {
+    transfer::copy_region(shards.base + copy.source_shard * shards.stride, target.data(), copy);
+  }
+}
+
+Status Session::reserve_upload(std::uint64_t bytes) {
+  const std::uint64_t bytes_max = options_.upload_bytes_max;
+  const auto sizes = [bytes, bytes_max] {
+    return std::to_string(bytes) + " bytes do not fit the limit of " + std::to_string(bytes_max);
+  };
+  if (bytes > bytes_max) {
+    return resource_exhausted("put refused: " + sizes() +
+                              "; put it in pieces, or raise ClientOptions::upload_bytes_max");
+  }
+  for (;;) {
+    const std::uint64_t before = upload_bytes_.fetch_add(bytes);
+    if (before + bytes <= bytes_max) return {};
+    upload_bytes_.fetch_sub(bytes);
+    const auto has_room = [this, bytes, bytes_max] { return upload_bytes_ + bytes <= bytes_max; };
+    const Status status = wait_for_room(
+        has_room, "put refused: " + sizes() + " while " + std::to_string(before) +
+                      " wait to be taken; wait for ready(), use WhenFull::kWait, or raise "
+                      "ClientOptions::upload_bytes_max");
+    if (!status.ok()) return status;
+  }
+}
+
+Record* Session::put(TensorType type, const std::byte* data, std::size_t elements,
+                     const NamedSharding& sharding, HostBufferSemantics semantics) {
+  const ArraySpec wanted{std::move(type), sharding};
+  const auto refuse = [this, &wanted](Status status) {
+    auto origin = std::make_shared<Origin>();
+    origin->session = shared_from_this();
+    origin->outputs = {wanted};
+    origin->output_specs = {0};
+    origin->name = "put";
+    Record* record = Record::make_failed(std::move(origin), 1, std::move(status));
+    record->is_run = false;
+    return record;
+  };
+  auto interned = intern(wanted);
+  if (!interned.ok()) return refuse(interned.status());
+  const auto count = static_cast<std::size_t>(wanted.type.elements());
+  if (elements != count) {
+    return refuse(invalid_argument("put refused: " + std::to_string(elements) + " elements for " +
+                                   seaway::to_string(wanted.type) + ", which has " +
+                                   std::to_string(count)));
+  }
+  if (!data && count > 0) {
+    return refuse(invalid_argument("put refused: null data for " + seaway::to_string(wanted.type) +
+                                   ", which has " + std::to_string(wanted.type.bytes()) +
+                                   " bytes"));
+  }
+  if (is_closed()) return refuse(closed_status());
+  SpecRecord& spec = **interned;
+  if (debug()) {
+    Record* record = Record::make(*interned, 1);
+    record->is_run = false;
+    record->is_local = true;
+    record->id = record->first = next_id();
+    record->details = std::make_unique<Record::Details>();
+    record->details->values.emplace_back(data, data + wanted.type.bytes());
+    record->complete({}, internal::Wake::kLater);
+    record->unreference();
+    return record;
+  }
+  const std::uint64_t bytes = wanted.type.bytes();
+  if (Status status = reserve_upload(bytes); !status.ok()) return refuse(status);
+  const bool is_aliased = semantics == HostBufferSemantics::kZeroCopy &&
+                          wanted.sharding.mesh().device_count() == 1 && count > 0 &&
+                          reinterpret_cast<std::uintptr_t>(data) % kAlignment == 0;
+  transport::Payload payload =
+      is_aliased ? transport::Payload{const_cast<std::byte*>(data), 0, {}} : split(wanted, data);
+  ensure_defined(spec);
+  Record* record = Record::make(*interned, 1);
+  record->is_run = false;
+  record->id = record->first = next_id();
+  wiring_.bulk->offer_upload(record->id, std::move(payload));
+  const bool is_said = say([this, record, &spec](Outbox& outbox) {
+    outbox.said.push_back({.kind = Said::Kind::kPut, .id = record->id, .object = spec.id});
+    in_flight_.insert(record->id, record);
+  });
+  if (!is_said) {
+    wiring_.bulk->take_upload(record->id);
+    finish(*record, closed_status());
+  }
+  return record;
+}
+
+}  // namespace seaway::client

@@ -1,0 +1,61 @@
+// connect() and Cluster: from a word to a running cluster.
+
+#include "cluster/cluster.hpp"
+
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "actor/control_engine.hpp"
+#include "device/cpu_backend.hpp"
+
+namespace seaway {
+
+Cluster::State::State(const cluster::EmbeddedOptions& options) : events(options.events) {
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  arena = std::make_unique<function::TbbParallelism>(options.threads > 0 ? options.threads : cores);
+  // The end of a gang tells its start as well; a start of its own is for the simulator's checkers.
+  events.enable(events::EventStream::kAll &
+                ~events::EventStream::bit(events::EventKind::kGangStart));
+  engine = actor::make_control_engine(clock);
+  embedded = std::make_unique<cluster::Embedded>(
+      options, *engine, events, [this](IslandId, std::function<void()> on_progress) {
+        return std::make_unique<device::CpuBackend>(*engine, *arena, std::move(on_progress));
+      });
+}
+
+Cluster::State::~State() {
+  engine->stop();    // The control thread ends, and with it all actors: no new work for the arena.
+  arena.reset();     // What still runs there ends; what it posts is dropped.
+  embedded.reset();  // What the actors referred to.
+  engine.reset();
+}
+
+Result<Cluster> Cluster::start(std::string spec) {
+  if (spec.empty()) {
+    const char* named = std::getenv("SEAWAY_CLUSTER");
+    spec = named ? named : "embedded";
+  }
+  auto options = cluster::parse_embedded(spec);
+  if (!options.ok()) return options.status();
+  // The last handle may go in a continuation on the control thread, which cannot wait for itself.
+  return Cluster(std::shared_ptr<State>(new State(*options), [](State* state) {
+    if (state->engine->on_control_thread()) {
+      std::thread([state] { delete state; }).detach();
+    } else {
+      delete state;
+    }
+  }));
+}
+
+Result<Client> Cluster::connect(ClientOptions options) const {
+  return state_->embedded->connect(std::move(options), state_);
+}
+
+Result<Client> connect(std::string spec, ClientOptions options) {
+  auto cluster = Cluster::start(std::move(spec));
+  if (!cluster.ok()) return cluster.status();
+  return cluster->connect(std::move(options));
+}
+
+}  // namespace seaway

@@ -1,0 +1,27 @@
+// Cluster::State: an embedded cluster with all that it stands on, in the order of its end.
+
+#pragma once
+
+#include <memory>
+
+#include "actor/engine.hpp"
+#include "base/clock.hpp"
+#include "cluster/embedded.hpp"
+#include "events/event_stream.hpp"
+#include "function/tbb_parallelism.hpp"
+#include "seaway/client.hpp"
+
+namespace seaway {
+
+struct Cluster::State {
+  explicit State(const cluster::EmbeddedOptions& options);
+  ~State();
+
+  RealClock clock;
+  events::EventStream events;
+  std::unique_ptr<function::TbbParallelism> arena;
+  std::unique_ptr<actor::Engine> engine;
+  std::unique_ptr<cluster::Embedded> embedded;
+};
+
+}  // namespace seaway

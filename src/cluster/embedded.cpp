@@ -1,0 +1,97 @@
+// Spawning the roles of an embedded cluster and binding them to their names.
+
+#include "cluster/embedded.hpp"
+
+#include <map>
+
+#include "client/session.hpp"
+#include "resources/slice_binder.hpp"
+#include "transport/link.hpp"
+
+namespace seaway::cluster {
+
+struct Embedded::Links {
+  /// One link for each ordered pair of islands, shared by all tenants.
+  std::map<std::pair<HostId, HostId>, transport::LinkModel> links;
+};
+
+Embedded::Embedded(const EmbeddedOptions& options, actor::Engine& engine,
+                   events::EventStream& events, const BackendFactory& make_backend)
+    : options_(options), engine_(engine), events_(events), links_(std::make_unique<Links>()) {
+  resources::ResourceCore resources({});
+  for (IslandId island = 0; island < options.islands; ++island) {
+    resources.add_island(std::vector<resources::DeviceInfo>(
+        options.devices, {options.device_kind, options.device_memory}));
+  }
+  binder_ = std::make_unique<resources::ResourceBinder>(std::move(resources));
+  controller::ControllerOptions controller_options;
+  controller_options.islands = options.islands;
+  controller_options.device_bytes = options.device_memory;
+  controller_options.kept_bytes_max = options.host_memory;
+  controller_options.limits.runs_in_flight_max = options.runs_in_flight;
+  controller_options.limits.runs_shared_in_flight = options.runs_shared_in_flight;
+  auto controller = std::make_unique<controller::ControllerActor>(controller_options, *binder_,
+                                                                  router_, engine.clock(), events);
+  controller_ = controller.get();
+  router_.bind(actor::Role::kController, 0, engine.spawn("controller", std::move(controller)));
+  for (IslandId island = 0; island < options.islands; ++island) {
+    island::CoreOptions core;
+    core.devices = options.devices;
+    core.memory_bytes = options.device_memory;
+    core.spill_bytes = options.host_memory;
+    core.send_room_bytes = options.send_memory;
+    core.policy = options.policy;
+    auto scheduler =
+        std::make_unique<island::SchedulerActor>(island, core, router_, engine.clock(), events);
+    schedulers_.push_back(scheduler.get());
+    router_.bind(actor::Role::kIsland, island,
+                 engine.spawn("scheduler" + std::to_string(island), std::move(scheduler)));
+    backends_.push_back(make_backend(island, [this, island] { hosts_[island]->idle(); }));
+    device::HostCore::Options host_options;
+    host_options.host = island;
+    host_options.island = island;
+    host_options.devices = options.devices;
+    host_options.device_bytes = options.device_memory;
+    device::LinkArrival arrival;
+    if (options.link_latency > 0 || options.link_bandwidth > 0) {
+      arrival = [this, island](HostId peer, std::uint64_t now_ns, std::uint64_t bytes) {
+        auto [link, is_new] = links_->links.try_emplace(
+            {island, peer}, transport::LinkModel({options_.link_latency, options_.link_bandwidth}));
+        return link->second.depart(now_ns, bytes);
+      };
+    }
+    auto host = std::make_unique<device::HostActor>(
+        host_options,
+        device::HostWiring{engine, router_, bulk_, natives_, events, std::move(arrival)},
+        *backends_.back());
+    hosts_.push_back(host.get());
+    router_.bind(actor::Role::kHost, island,
+                 engine.spawn("host" + std::to_string(island), std::move(host)));
+    for (DeviceId device = 0; device < options.devices; ++device) {
+      devices_.push_back(engine.spawn(
+          "device" + std::to_string(island) + "." + std::to_string(device),
+          std::make_unique<device::DeviceActor>(hosts_[island]->core().device(device),
+                                                [this, island] { hosts_[island]->idle(); })));
+    }
+  }
+}
+
+Embedded::~Embedded() = default;
+
+Result<Client> Embedded::connect(ClientOptions options, std::shared_ptr<void> keep_alive) {
+  client::Wiring wiring;
+  wiring.engine = &engine_;
+  wiring.router = &router_;
+  wiring.bulk = &bulk_;
+  wiring.client = ++last_client_;
+  wiring.register_native = [this](const function::NativeFunction& native) -> Status {
+    if (natives_.add(native.name, function::make_native(native))) return {};
+    return invalid_argument("native function " + native.name +
+                            " is registered already; choose another name");
+  };
+  auto session = client::make_session(std::move(wiring), std::move(options));
+  if (Status status = session->open(); !status.ok()) return status;
+  return client::make_client(std::move(session), std::move(keep_alive));
+}
+
+}  // namespace seaway::cluster

@@ -1,0 +1,97 @@
+// Embedded: all roles of a cluster in this process, on one engine.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "actor/engine.hpp"
+#include "actor/router.hpp"
+#include "controller/controller_actor.hpp"
+#include "device/device_actor.hpp"
+#include "device/host_actor.hpp"
+#include "events/event_stream.hpp"
+#include "function/native_registry.hpp"
+#include "island/scheduler_actor.hpp"
+#include "program/slice_binder.hpp"
+#include "seaway/client.hpp"
+#include "transport/bulk.hpp"
+
+namespace seaway::cluster {
+
+/// What "embedded:..." says. Sizes are in bytes, times in nanoseconds.
+struct EmbeddedOptions {
+  std::uint32_t islands = 1;
+  std::uint32_t devices = 1;  // Of each island.
+  std::string device_kind = "cpu";
+  std::uint64_t device_memory = std::uint64_t{1} << 30;  // Of each device.
+  std::uint64_t host_memory = std::uint64_t{4} << 30;    // Spill room of each host.
+  std::uint64_t send_memory = std::uint64_t{256} << 20;  // For overtakers' sends, each host.
+  std::uint32_t threads = 0;                             // For large kernels; 0: all cores.
+  island::Policy policy = island::Policy::kFifo;
+  std::uint64_t link_latency = 0;    // Between islands.
+  std::uint64_t link_bandwidth = 0;  // Bytes a second; 0: no limit.
+  std::uint32_t events = 16384;      // How many the stream keeps; few enough to stay in a cache.
+  std::uint32_t runs_in_flight = 256;
+  std::uint32_t runs_shared_in_flight = 8;
+};
+
+/// Reads "embedded:islands=2,devices=4,device_memory=64MiB". Errors: kInvalidArgument naming the
+/// word that is wrong and those that are known.
+Result<EmbeddedOptions> parse_embedded(std::string_view spec);
+
+/// Makes the devices of one island. `on_progress` is called on the control thread whenever work
+/// that was started has finished.
+using BackendFactory = std::function<std::unique_ptr<device::Backend>(
+    IslandId island, std::function<void()> on_progress)>;
+
+/// The wiring of one embedded cluster: it spawns the roles on `engine` and binds them to their
+/// names. The engine, and the event stream that all roles record to, outlive it; the roles live as
+/// long as the engine. connect() from any thread but the control thread.
+class Embedded {
+ public:
+  Embedded(const EmbeddedOptions& options, actor::Engine& engine, events::EventStream& events,
+           const BackendFactory& make_backend);
+  ~Embedded();
+
+  /// A new client. `keep_alive` lives as long as it does.
+  Result<Client> connect(ClientOptions options, std::shared_ptr<void> keep_alive = nullptr);
+
+  actor::Engine& engine() { return engine_; }
+  events::EventStream& events() { return events_; }
+  const EmbeddedOptions& options() const { return options_; }
+  actor::Router& router() { return router_; }
+  const actor::Router& router() const { return router_; }
+  transport::LocalBulk& bulk() { return bulk_; }
+  /// For tests, checkers and benchmarks; control thread, or while nothing runs.
+  controller::ControllerCore& controller() { return controller_->core(); }
+  const island::SchedulerCore& scheduler(IslandId island) const {
+    return schedulers_[island]->core();
+  }
+  device::HostCore& host(IslandId island) { return hosts_[island]->core(); }
+
+ private:
+  struct Links;
+
+  const EmbeddedOptions options_;
+  actor::Engine& engine_;
+  events::EventStream& events_;
+  actor::Router router_;
+  transport::LocalBulk bulk_;
+  function::NativeRegistry natives_;
+  std::unique_ptr<program::SliceBinder> binder_;
+  std::unique_ptr<Links> links_;
+  std::vector<std::unique_ptr<device::Backend>> backends_;
+  controller::ControllerActor* controller_ = nullptr;  // Owned by the engine, as all actors.
+  std::vector<island::SchedulerActor*> schedulers_;
+  std::vector<device::HostActor*> hosts_;
+  std::vector<actor::Address> devices_;
+  std::atomic<ClientId> last_client_ = 0;
+};
+
+}  // namespace seaway::cluster

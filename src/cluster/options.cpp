@@ -1,0 +1,95 @@
+// Reading "embedded:islands=2,devices=4".
+
+#include <charconv>
+#include <string>
+
+#include "base/parse.hpp"
+#include "cluster/embedded.hpp"
+
+namespace seaway::cluster {
+namespace {
+
+constexpr std::string_view kKnown =
+    "islands, devices, device_memory, host_memory, send_memory, threads, policy, link_latency, "
+    "link_bandwidth, events, runs_in_flight, runs_shared_in_flight";
+
+Status wrong(std::string_view word, std::string_view value, std::string_view wanted) {
+  return invalid_argument("cluster option " + std::string(word) + "=" + std::string(value) +
+                          " is not " + std::string(wanted));
+}
+
+Status read_count(std::string_view word, std::string_view value, std::uint32_t max,
+                  std::uint32_t& target) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc() || end != value.data() + value.size() || number < 1 || number > max) {
+    return wrong(word, value, "a number from 1 to " + std::to_string(max));
+  }
+  target = number;
+  return {};
+}
+
+Status read_bytes(std::string_view value, std::uint64_t& target) {
+  auto bytes = parse_bytes(value);
+  if (!bytes.ok()) return bytes.status();
+  target = *bytes;
+  return {};
+}
+
+Status apply(std::string_view word, std::string_view value, EmbeddedOptions& options) {
+  if (word == "islands") return read_count(word, value, 1024, options.islands);
+  if (word == "devices") return read_count(word, value, 65536, options.devices);
+  if (word == "threads") return read_count(word, value, 1024, options.threads);
+  if (word == "events") return read_count(word, value, 1 << 24, options.events);
+  if (word == "runs_in_flight") return read_count(word, value, 100'000, options.runs_in_flight);
+  if (word == "runs_shared_in_flight") {
+    return read_count(word, value, 100'000, options.runs_shared_in_flight);
+  }
+  if (word == "device_memory") return read_bytes(value, options.device_memory);
+  if (word == "host_memory") return read_bytes(value, options.host_memory);
+  if (word == "send_memory") return read_bytes(value, options.send_memory);
+  if (word == "link_bandwidth") return read_bytes(value, options.link_bandwidth);
+  if (word == "link_latency") {
+    auto latency = parse_duration_ns(value);
+    if (!latency.ok()) return latency.status();
+    options.link_latency = *latency;
+    return {};
+  }
+  if (word == "policy") {
+    if (value != "fifo" && value != "shares") return wrong(word, value, "fifo or shares");
+    options.policy = value == "fifo" ? island::Policy::kFifo : island::Policy::kShares;
+    return {};
+  }
+  return invalid_argument("cluster option " + std::string(word) + " is unknown; known are " +
+                          std::string(kKnown));
+}
+
+}  // namespace
+
+Result<EmbeddedOptions> parse_embedded(std::string_view spec) {
+  constexpr std::string_view kScheme = "embedded";
+  if (spec.substr(0, kScheme.size()) != kScheme) {
+    return invalid_argument("cluster \"" + std::string(spec) +
+                            "\" is not known; this build knows \"embedded:islands=2,devices=4\"");
+  }
+  spec.remove_prefix(kScheme.size());
+  if (!spec.empty() && spec.front() == ':') spec.remove_prefix(1);
+  EmbeddedOptions options;
+  while (!spec.empty()) {
+    const std::string_view word = spec.substr(0, spec.find(','));
+    spec.remove_prefix(std::min(spec.size(), word.size() + 1));
+    if (word.empty()) continue;
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos) {
+      return invalid_argument("cluster option \"" + std::string(word) +
+                              "\" has no value; write name=value");
+    }
+    if (Status status = apply(word.substr(0, equals), word.substr(equals + 1), options);
+        !status.ok()) {
+      return status;
+    }
+  }
+  return options;
+}
+
+}  // namespace seaway::cluster

@@ -1,0 +1,214 @@
+// The controller's side of every conversation: decode and one call into the core.
+
+#include "controller/controller_actor.hpp"
+
+#include <seaway.capnp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "base/check.hpp"
+#include "program/codec.hpp"
+#include "wire/frame_builder.hpp"
+#include "wire/frame_reader.hpp"
+#include "wire/status_codec.hpp"
+
+namespace seaway::controller {
+
+using actor::Role;
+using wire::Message;
+
+ControllerActor::ControllerActor(ControllerOptions options, program::SliceBinder& binder,
+                                 actor::Router& router, const Clock& clock,
+                                 events::EventStream& events)
+    : router_(router), core_(options, binder, clock, events), islands_(options.islands) {}
+
+void ControllerActor::receive(const Frame& frame) {
+  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+    const ClientId client = message.getClient();
+    switch (message.which()) {
+      case Message::HELLO: {
+        const auto hello = message.getHello();
+        core_.hello(client, hello.getTenant().cStr(), hello.getWeight(), hello.getRequest());
+        break;
+      }
+      case Message::GOODBYE:
+        core_.goodbye(client);
+        break;
+      case Message::DEFINE_FUNCTION:
+        define_function(client, frame);
+        break;
+      case Message::DEFINE_PROGRAM:
+        define_program(client, frame);
+        break;
+      case Message::RUNS:
+        read_runs(client, frame);
+        break;
+      case Message::REQUEST:
+        read_request(client, frame);
+        break;
+      case Message::COMPILED: {
+        const auto compiled = message.getCompiled();
+        core_.compiled(compiled.getFunction(), compiled.getHost(),
+                       wire::read_status(compiled.getCode(), compiled.getMessage()),
+                       compiled.getScratchBytes(), compiled.getCostNs());
+        break;
+      }
+      case Message::FINISHED:
+        for (const auto finished : message.getFinished()) {
+          if (finished.getPlaced()) {
+            core_.part_enqueued(finished.getStamp());
+          } else if (finished.getDone()) {
+            core_.part_finished(finished.getStamp(), finished.getIsland());
+          } else {
+            core_.part_failed(finished.getStamp(),
+                              wire::read_status(finished.getCode(), finished.getMessage()));
+          }
+        }
+        break;
+      case Message::WHY_ANSWER: {
+        const auto answer = message.getWhyAnswer();
+        core_.why_answer(answer.getRequest(), answer.getIsland(), answer.getText().cStr());
+        break;
+      }
+      default:
+        return protocol_error("the controller got a message of kind " +
+                              std::to_string(static_cast<int>(message.which())) +
+                              ", which is not for it");
+    }
+    return Status();
+  });
+  SEAWAY_CHECK(status.ok(), status.to_string());
+}
+
+void ControllerActor::read_runs(ClientId client, const Frame& frame) {
+  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+    const auto batch = message.getRuns();
+    const auto ids = batch.getIds();
+    for (const auto record : batch.getRecords()) {
+      switch (record.getKind()) {
+        case wire::ClientRecord::Kind::RUN: {
+          RunRequest request;
+          request.run = record.getId();
+          request.program = record.getObject();
+          request.first_output = record.getFirst();
+          request.args.resize(record.getArgCount());
+          for (std::uint32_t i = 0; i < record.getArgCount(); ++i) {
+            request.args[i] = ids[record.getArgBegin() + i];
+          }
+          core_.run(client, std::move(request));
+          break;
+        }
+        case wire::ClientRecord::Kind::PUT:
+          core_.put(client, record.getId(), record.getObject());
+          break;
+        case wire::ClientRecord::Kind::RELEASE:
+          core_.release(client, record.getId());
+          break;
+        case wire::ClientRecord::Kind::FETCH:
+          core_.fetch(client, record.getId(), record.getObject());
+          break;
+        case wire::ClientRecord::Kind::CANCEL:
+          core_.cancel(client, record.getId());
+          break;
+      }
+    }
+  });
+  SEAWAY_CHECK(status.ok(), status.to_string());
+}
+
+void ControllerActor::read_request(ClientId client, const Frame& frame) {
+  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+    const auto request = message.getRequest();
+    const std::uint64_t number = request.getRequest();
+    switch (request.which()) {
+      case wire::Request::ACQUIRE_SLICE: {
+        const auto acquire = request.getAcquireSlice();
+        program::SliceRequest wanted;
+        wanted.devices = acquire.getDevices();
+        for (const auto axis : acquire.getAxes()) {
+          wanted.axes.emplace_back(axis.getName().cStr(), axis.getSize());
+        }
+        wanted.kind = acquire.getKind().cStr();
+        wanted.island = acquire.getIsland();
+        wanted.contiguous = acquire.getContiguous();
+        core_.acquire_slice(client, number, acquire.getId(), std::move(wanted));
+        break;
+      }
+      case wire::Request::RELEASE_SLICE:
+        core_.release_slice(client, number, request.getReleaseSlice());
+        break;
+      case wire::Request::REBIND_SLICE:
+        core_.rebind_slice(client, number, request.getRebindSlice());
+        break;
+      case wire::Request::WHY:
+        core_.why(client, number, request.getWhy());
+        break;
+      case wire::Request::STATS:
+        core_.stats(client, number);
+        break;
+      case wire::Request::DEFINE_SPEC: {
+        const auto define = request.getDefineSpec();
+        auto spec = program::decode_array_spec(wire::data_frame(define.getSpec()));
+        if (!spec.ok()) return spec.status();
+        wire::FrameBuilder builder;
+        builder.init_root<Message>().setDefineSpec(define);
+        core_.define_spec(client, define.getId(), std::move(spec).value(), builder.finish());
+        core_.answer(client, number);
+        break;
+      }
+      case wire::Request::DRAIN:
+        core_.drain(client, number);
+        break;
+    }
+    return Status();
+  });
+  SEAWAY_CHECK(status.ok(), status.to_string());
+}
+
+void ControllerActor::define_function(ClientId client, const Frame& frame) {
+  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+    const auto definition = message.getDefineFunction();
+    auto info = program::decode_function_info(wire::data_frame(definition.getInfo()));
+    if (!info.ok()) return info.status();
+    wire::FrameBuilder builder;
+    builder.init_root<Message>().setCompile(definition);
+    core_.define_function(client, std::move(info).value(), builder.finish());
+    return Status();
+  });
+  SEAWAY_CHECK(status.ok(), status.to_string());
+}
+
+void ControllerActor::define_program(ClientId client, const Frame& frame) {
+  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+    const auto chunks = message.getDefineProgram().getGraph();
+    std::size_t size = 0;
+    for (const auto chunk : chunks) size += chunk.size();
+    const Frame graph = Frame::make(size / sizeof(std::uint64_t), [&](auto words) {
+      std::size_t offset = 0;
+      for (const auto chunk : chunks) {
+        std::memcpy(reinterpret_cast<std::byte*>(words.data()) + offset, chunk.begin(),
+                    chunk.size());
+        offset += chunk.size();
+      }
+    });
+    auto decoded = program::decode_program_graph(graph);
+    if (!decoded.ok()) return decoded.status();
+    core_.define_program(client, std::move(decoded).value());
+    return Status();
+  });
+  SEAWAY_CHECK(status.ok(), status.to_string());
+}
+
+void ControllerActor::idle() {
+  core_.pump();
+  for (IslandId island = 0; island < islands_; ++island) flush_island(island);
+  auto& touched = core_.outbox().touched;
+  std::sort(touched.begin(), touched.end());
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  for (const ClientId client : touched) flush_client(client);
+  touched.clear();
+}
+
+}  // namespace seaway::controller

@@ -1,0 +1,44 @@
+// ControllerActor: messages to and from the controller.
+
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "actor/actor.hpp"
+#include "actor/router.hpp"
+#include "controller/controller_core.hpp"
+
+namespace seaway::controller {
+
+/// The one controller: decodes, calls the core, and tells islands, hosts and clients what it
+/// decided, one frame for each receiver and kind when its mailbox runs empty.
+class ControllerActor final : public actor::Actor {
+ public:
+  ControllerActor(ControllerOptions options, program::SliceBinder& binder, actor::Router& router,
+                  const Clock& clock, events::EventStream& events);
+
+  void receive(const Frame& frame) override;
+  void idle() override;
+
+  ControllerCore& core() { return core_; }
+
+ private:
+  void read_runs(ClientId client, const Frame& frame);
+  void read_request(ClientId client, const Frame& frame);
+  void define_function(ClientId client, const Frame& frame);
+  void define_program(ClientId client, const Frame& frame);
+  void flush_island(IslandId island);
+  void flush_plans(IslandId island);
+  void flush_puts(IslandId island);
+  void flush_launches(IslandId island);
+  void flush_arrays(IslandId island);
+  void flush_client(ClientId client);
+
+  actor::Router& router_;
+  ControllerCore core_;
+  const std::uint32_t islands_;
+};
+
+}  // namespace seaway::controller

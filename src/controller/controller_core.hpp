@@ -1,0 +1,194 @@
+// ControllerCore: stamps, dispatch, runs in flight and outcomes, for all clients. No actor.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/ids.hpp"
+#include "controller/controller_outbox.hpp"
+#include "events/event_stream.hpp"
+#include "program/lowering.hpp"
+#include "program/program_graph.hpp"
+#include "program/slice_binder.hpp"
+#include "seaway/status.hpp"
+
+namespace seaway::controller {
+
+struct ControllerLimits {
+  std::uint32_t runs_in_flight_max = 256;   // Stamped and unfinished, over all clients.
+  std::uint32_t runs_shared_in_flight = 8;  // The same, while several tenants have runs waiting.
+  std::uint64_t cost_in_flight_ns_max = 50'000'000;  // Estimated device time of those runs.
+  std::uint32_t runs_queued_max = 100'000;           // Of one tenant, waiting for a stamp.
+  std::uint32_t lookahead_max = 64;       // Runs of a client looked at behind one that waits.
+  std::uint64_t arrays_max = 10'000'000;  // Live arrays of one tenant.
+};
+
+struct ControllerOptions {
+  std::uint32_t islands = 1;
+  std::uint64_t device_bytes = 0;    // Budget of each device: a larger part is refused.
+  std::uint64_t kept_bytes_max = 0;  // Room for kept arrays on one island: its host's spill room.
+  ControllerLimits limits;
+};
+
+/// What a client says about its runs and arrays; see schemas/seaway.capnp, ClientRecord.
+struct RunRequest {
+  RunId run = 0;
+  ProgramId program = 0;
+  ArrayId first_output = 0;
+  std::vector<ArrayId> args;
+};
+
+/// Gives each run its stamp, sends its parts to their islands, and decides its one outcome.
+///
+/// Invariants: CO-1 a run is stamped after every run whose arrays it reads (rule 1 of
+/// docs/order.md); CO-2 every run gets exactly one outcome; CO-3 an array is freed when its handle
+/// is gone and no run that reads it is unfinished, once; CO-4 no payload passes through.
+/// Control thread only; never blocks.
+class ControllerCore {
+ public:
+  ControllerCore(ControllerOptions options, program::SliceBinder& binder, const Clock& clock,
+                 events::EventStream& events);
+  ~ControllerCore();
+
+  // What clients say.
+  void hello(ClientId client, const std::string& tenant, std::uint32_t weight,
+             std::uint64_t request);
+  void goodbye(ClientId client);
+  void define_function(ClientId client, program::FunctionInfo info, Frame definition);
+  void define_program(ClientId client, program::ProgramGraph graph);
+  void define_spec(ClientId client, std::uint64_t id, ArraySpec spec, Frame definition);
+  void run(ClientId client, RunRequest request);
+  void put(ClientId client, ArrayId array, std::uint64_t spec);
+  void release(ClientId client, ArrayId array);
+  void fetch(ClientId client, ArrayId array, std::uint64_t request);
+  void cancel(ClientId client, RunId run);
+  void acquire_slice(ClientId client, std::uint64_t request, SliceId id,
+                     program::SliceRequest wanted);
+  void release_slice(ClientId client, std::uint64_t request, SliceId slice);
+  void rebind_slice(ClientId client, std::uint64_t request, SliceId slice);
+  void why(ClientId client, std::uint64_t request, std::uint64_t id);
+  void stats(ClientId client, std::uint64_t request);
+  void drain(ClientId client, std::uint64_t request);
+
+  /// Answers a request that needs no more than that.
+  void answer(ClientId client, std::uint64_t request) { reply(client, request, {}); }
+
+  // What hosts and schedulers say.
+  void compiled(FunctionId function, HostId host, Status status, std::uint64_t scratch_bytes,
+                std::uint64_t cost_ns);
+  void part_failed(Stamp stamp, Status status);
+  void part_enqueued(Stamp stamp);
+  void part_finished(Stamp stamp, IslandId island);
+  void why_answer(std::uint64_t question, IslandId island, const std::string& text);
+
+  /// Stamps and launches whatever can go now; called once after a batch of the above.
+  void pump();
+
+  ControllerOutbox& outbox() { return outbox_; }
+  /// Names for people; empty when the id is not known any more.
+  std::string function_name(FunctionId id) const;
+  std::string program_name(ProgramId id) const;
+  std::string tenant_name(TenantId id) const;
+  std::size_t runs_unfinished() const { return runs_unfinished_; }
+  std::size_t array_count() const { return arrays_.size(); }
+
+ private:
+  struct Tenant;
+  struct Client;
+  struct Function;
+  struct Program;
+  struct Run;
+  struct Array;
+  struct Slice;
+  struct WhyQuestion;
+
+  // definitions.cpp
+  bool is_ready(Program& program);
+  void lower(Program& program);
+  void install(Program& program, program::LoweredProgram lowered);
+  bool bindings_are_current(const Program& program) const;
+  Status check_fits(const Program& program, const program::LoweredProgram& lowered) const;
+
+  // dispatch.cpp
+  bool can_stamp(Run& run);
+  bool has_quota(const Run& run) const;
+  std::uint64_t quota(const Tenant& tenant, IslandId island) const;
+  Status no_quota(const Run& run) const;
+  void unqueue(Run& run);
+  bool pump_client(Client& client);
+  void start(Run& run);
+  void launch_segment(Run& run);
+  void advance_segments(Run& run);
+  std::uint32_t window() const;
+  bool has_window() const;
+
+  // outcomes.cpp
+  void resolve(Run& run, Status status);
+  void fail_launched(Run& run, Status status);
+  void end_run(Run& run);
+  Status arg_failure(const Run& run) const;
+
+  // arrays.cpp
+  Array* find_array(ArrayId id);
+  void drop_reference(ArrayId id);
+  static std::uint64_t device_bytes(const ArraySpec& spec);
+  void keep(Tenant& tenant, IslandId island, std::uint64_t bytes);
+  void give_back(Tenant& tenant, IslandId island, std::uint64_t bytes);
+  void remove_array(ArrayId id, Array& array);
+  void forward_fetch(const ControllerOutbox::Fetch& fetch);
+  bool is_awaited(const Run& taker);
+  void end_reading(Run& run);
+
+  // slices.cpp
+  void try_rebind(Slice& slice);
+  void migrate(Slice& slice, const program::Binding& target);
+  void finish_migration(Run& run);
+  void reply(ClientId client, std::uint64_t request, Status status, std::string text = "");
+
+  Run* run_of(RunId id);
+  Run* unstamped_producer(const Run& run);
+  /// Live arrays on `slice`, in the order of their ids. Looks at all arrays: for what happens
+  /// rarely, so that no array needs an entry in a list of its slice.
+  std::vector<ArrayId> arrays_on(SliceId slice) const;
+  Run* new_run();
+  void recycle(Run& run);
+  Stamp next_stamp(Run& run);
+  Run* run_at(Stamp stamp);
+  void forget(Stamp stamp);
+
+  const ControllerOptions options_;
+  program::SliceBinder& binder_;
+  const Clock& clock_;
+  events::EventStream& events_;
+  ControllerOutbox outbox_;
+  std::vector<std::unique_ptr<Tenant>> tenants_;  // By id, in order of appearance.
+  std::map<ClientId, std::unique_ptr<Client>> clients_;
+  std::map<FunctionId, std::unique_ptr<Function>> functions_;
+  std::map<ProgramId, std::unique_ptr<Program>> programs_;
+  std::map<SliceId, std::unique_ptr<Slice>> slices_;
+  std::map<std::uint64_t, ArraySpec> specs_;
+  std::unordered_map<ArrayId, Array> arrays_;  // Never iterated in an order that shows.
+  std::vector<Run*> by_stamp_;                 // Ring: stamp modulo its size.
+  std::vector<std::unique_ptr<Run>> run_pool_;
+  std::vector<Run*> spare_runs_;
+  std::map<ArrayId, std::unique_ptr<Program>> migrations_;  // By the new name of the array moved.
+  std::map<std::uint64_t, std::unique_ptr<WhyQuestion>> questions_;
+  std::vector<std::uint64_t> kept_bytes_;  // Per island, over all its devices.
+  Stamp last_stamp_ = 0;
+  PlanId last_plan_ = 0;
+  ArrayId last_internal_array_ = 0;  // Ids of client 0, which no client has.
+  std::uint64_t last_question_ = 0;
+  std::size_t runs_in_flight_ = 0;
+  std::uint64_t cost_in_flight_ns_ = 0;
+  std::size_t runs_unfinished_ = 0;
+};
+
+}  // namespace seaway::controller

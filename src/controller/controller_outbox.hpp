@@ -1,0 +1,84 @@
+// ControllerOutbox: what the controller has to say after a batch; its actor turns it into frames.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/frame.hpp"
+#include "base/ids.hpp"
+#include "program/part_plan.hpp"
+#include "seaway/status.hpp"
+
+namespace seaway::controller {
+
+struct ControllerOutbox {
+  struct Launch {
+    Stamp stamp = 0;
+    RunId run = 0;
+    PlanId plan = 0;
+    TenantId tenant = 0;
+    std::uint32_t begin = 0;  // Into ids.
+    bool acknowledge = false;
+  };
+  struct Put {
+    ArrayId array = 0;
+    std::uint64_t spec = 0;
+    TenantId tenant = 0;
+    std::uint64_t shard_bytes = 0;
+    std::vector<DeviceId> devices;
+  };
+  struct Fetch {
+    ArrayId array = 0;
+    ClientId client = 0;
+    std::uint64_t request = 0;
+  };
+  struct Cancel {
+    Stamp stamp = 0;
+    Status status;
+  };
+  /// For one island and its host. Definitions and puts may go earlier than they were said, frees
+  /// and cancels later: so each kind fills one frame, in this order.
+  struct Island {
+    std::vector<Frame> definitions;           // To the host.
+    std::vector<program::PartPlanPtr> plans;  // To the scheduler and the host.
+    std::vector<Put> puts;                    // To both.
+    std::vector<Launch> launches;             // To both, one frame.
+    std::vector<std::uint64_t> ids;
+    std::vector<Fetch> fetches;                              // To the host.
+    std::vector<ArrayId> frees;                              // To the scheduler.
+    std::vector<Cancel> cancels;                             // To the scheduler.
+    std::vector<std::pair<std::uint64_t, Stamp>> questions;  // To the scheduler and the host.
+  };
+  struct Resolved {
+    std::uint64_t id = 0;
+    Status status;
+  };
+  struct Reply {
+    std::uint64_t request = 0;
+    Status status;
+    std::string text;
+  };
+  struct Fetched {
+    std::uint64_t request = 0;
+    Status status;
+  };
+  struct Client {
+    std::vector<Reply> replies;
+    std::vector<Resolved> resolved;
+    std::vector<Fetched> fetched;  // Errors that are known without asking a host.
+  };
+
+  std::vector<Island> islands;
+  std::vector<Client> clients;  // By client id.
+
+  Client& client(ClientId id) {
+    if (clients.size() <= id) clients.resize(id + 1);
+    touched.push_back(id);
+    return clients[id];
+  }
+  std::vector<ClientId> touched;
+};
+
+}  // namespace seaway::controller

@@ -1,0 +1,181 @@
+// Definitions: functions, which hosts compile in the background, and programs, lowered once for
+// each binding of their slices.
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "controller/records.hpp"
+
+namespace seaway::controller {
+
+void ControllerCore::define_function(ClientId client, program::FunctionInfo info,
+                                     Frame definition) {
+  if (client_of(info.id) != client || functions_.contains(info.id)) return;
+  auto function = std::make_unique<Function>();
+  const FunctionId id = info.id;
+  function->info = std::move(info);
+  function->definition = definition;
+  function->hosts_awaited = options_.islands;
+  functions_[id] = std::move(function);
+  for (ControllerOutbox::Island& island : outbox_.islands) island.definitions.push_back(definition);
+}
+
+void ControllerCore::compiled(FunctionId id, HostId host, Status status,
+                              std::uint64_t scratch_bytes, std::uint64_t cost_ns) {
+  const auto found = functions_.find(id);
+  if (found == functions_.end()) return;
+  Function& function = *found->second;
+  if (function.hosts_awaited > 0) --function.hosts_awaited;
+  if (!status.ok() && function.failure.ok()) {
+    function.failure = {status.code(), "function " + function.info.name +
+                                           " does not compile on host " + std::to_string(host) +
+                                           ": " + status.message()};
+  }
+  function.info.scratch_bytes = std::max(function.info.scratch_bytes, scratch_bytes);
+  function.info.cost_ns = std::max<std::uint64_t>(cost_ns, 1);
+}
+
+void ControllerCore::define_program(ClientId client, program::ProgramGraph graph) {
+  if (client_of(graph.id) != client || programs_.contains(graph.id)) return;
+  auto program = std::make_unique<Program>();
+  program->client = client;
+  program->graph = std::move(graph);
+  programs_[program->graph.id] = std::move(program);
+}
+
+bool ControllerCore::bindings_are_current(const Program& program) const {
+  for (const auto& [id, generation] : program.generations) {
+    const auto slice = slices_.find(id);
+    if (slice == slices_.end() || slice->second->is_released) return false;
+    if (slice->second->generation != generation) return false;
+  }
+  return true;
+}
+
+bool ControllerCore::is_ready(Program& program) {
+  if (program.is_lowered && bindings_are_current(program)) return true;
+  for (const program::Node& node : program.graph.nodes) {
+    const auto found = functions_.find(node.function);
+    if (found == functions_.end()) {
+      program.failure = invalid_argument("program " + program.graph.name + " calls function " +
+                                         std::to_string(node.function) + " at " + node.site +
+                                         ", which is not defined");
+      return true;
+    }
+    if (found->second->hosts_awaited > 0) return false;
+    if (!found->second->failure.ok()) {
+      program.failure = found->second->failure;
+      return true;
+    }
+  }
+  lower(program);
+  return true;
+}
+
+void ControllerCore::lower(Program& program) {
+  std::map<FunctionId, program::FunctionInfo> functions;
+  std::map<SliceId, program::Binding> bindings;
+  program.generations.clear();
+  const auto bind = [&](const Mesh& mesh) -> Status {
+    const auto slice = slices_.find(mesh.slice());
+    if (slice == slices_.end() || slice->second->client != program.client) {
+      return invalid_argument("program " + program.graph.name + " uses slice " +
+                              std::to_string(sequence_of(mesh.slice())) +
+                              ", which is not one of this client's");
+    }
+    if (slice->second->is_released) {
+      return invalid_argument("program " + program.graph.name + " uses slice " +
+                              std::to_string(sequence_of(mesh.slice())) +
+                              ", which was released; acquire another and capture the program anew");
+    }
+    bindings[mesh.slice()] = slice->second->binding;
+    program.generations[mesh.slice()] = slice->second->generation;
+    return {};
+  };
+  for (const ArraySpec& spec : program.graph.parameters) {
+    program.failure = bind(spec.sharding.mesh());
+    if (!program.failure.ok()) return;
+  }
+  for (const program::Node& node : program.graph.nodes) {
+    program.failure = bind(node.mesh);
+    if (!program.failure.ok()) return;
+    functions[node.function] = functions_.at(node.function)->info;
+  }
+  auto lowered = program::lower(program.graph, functions, bindings);
+  if (!lowered.ok()) {
+    program.failure = lowered.status();
+    return;
+  }
+  program.failure = check_fits(program, *lowered);
+  if (!program.failure.ok()) return;
+  install(program, std::move(lowered).value());
+}
+
+Status ControllerCore::check_fits(const Program& program,
+                                  const program::LoweredProgram& lowered) const {
+  for (const program::Segment& segment : lowered.segments) {
+    for (const program::PartPlan& part : segment.parts) {
+      std::map<DeviceId, std::uint64_t> need;
+      const auto add = [&](std::uint32_t group, std::uint64_t bytes) {
+        for (const DeviceId device : part.groups[group].devices) need[device] += bytes;
+      };
+      for (const program::Block& block : part.blocks) {
+        add(block.group, block.steps.empty() ? 0 : block.steps.front().bytes);
+      }
+      for (const program::Arg& arg : part.args) {
+        if (arg.donated_to != program::kNone) continue;
+        add(part.values[arg.value].group, part.values[arg.value].shard_bytes);
+      }
+      for (const program::Output& output : part.outputs) {
+        add(part.values[output.value].group, part.values[output.value].shard_bytes);
+      }
+      for (const auto& [device, bytes] : need) {
+        if (bytes <= options_.device_bytes) continue;
+        return resource_exhausted(
+            "program " + program.graph.name + " needs " + std::to_string(bytes) +
+            " bytes at once on device " + std::to_string(device) + " of island " +
+            std::to_string(part.island) + ", which has " + std::to_string(options_.device_bytes) +
+            "; shard it over more devices, split it into smaller programs, donate its arguments, "
+            "or raise device_memory");
+      }
+    }
+  }
+  return {};
+}
+
+void ControllerCore::install(Program& program, program::LoweredProgram lowered) {
+  program.plans.clear();
+  program.kept_by_island.assign(options_.islands, 0);
+  program.held_by_island.assign(options_.islands, 0);
+  // A migration has no graph, and one output.
+  program.kept_by_output.assign(std::max<std::size_t>(1, program.graph.outputs.size()), 0);
+  std::uint64_t cost_ns = 0;
+  for (program::Segment& segment : lowered.segments) {
+    program.plans.emplace_back();
+    for (program::PartPlan& part : segment.parts) {
+      part.id = ++last_plan_;
+      part.program = program.graph.id;
+      for (const program::Gang& gang : part.gangs) cost_ns += gang.cost_ns;
+      for (const program::Output& output : part.outputs) {
+        const auto& array = segment.outputs[output.output];
+        const std::uint64_t bytes = part.values[output.value].shard_bytes *
+                                    part.groups[part.values[output.value].group].devices.size();
+        if (array.kind != program::SegmentArray::Kind::kProgram) {
+          program.held_by_island[part.island] += bytes;
+          continue;
+        }
+        program.kept_by_island[part.island] += bytes;
+        program.kept_by_output[array.index] = bytes;
+      }
+      auto plan = std::make_shared<const program::PartPlan>(std::move(part));
+      outbox_.islands[plan->island].plans.push_back(plan);
+      program.plans.back().push_back(std::move(plan));
+    }
+    segment.parts.clear();
+  }
+  program.cost_ns = std::max<std::uint64_t>(cost_ns, 1);
+  program.lowered = std::move(lowered);
+  program.is_lowered = true;
+}
+
+}  // namespace seaway::controller

@@ -1,0 +1,393 @@
+// Dispatch: which run is stamped next, and what its islands are told.
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "controller/records.hpp"
+
+namespace seaway::controller {
+
+using events::EventKind;
+using program::SegmentArray;
+
+std::uint32_t ControllerCore::window() const {
+  std::uint32_t competing = 0;
+  for (const auto& tenant : tenants_) competing += tenant->runs_queued > 0;
+  return competing > 1 ? options_.limits.runs_shared_in_flight : options_.limits.runs_in_flight_max;
+}
+
+bool ControllerCore::has_window() const {
+  if (runs_in_flight_ >= window()) return false;
+  // Two runs always, so that one is ready when another ends; beyond that a bound in device time,
+  // so that a tenant that comes later does not wait behind a long queue of somebody else's.
+  return runs_in_flight_ < 2 || cost_in_flight_ns_ < options_.limits.cost_in_flight_ns_max;
+}
+
+void ControllerCore::run(ClientId client_id, RunRequest request) {
+  const auto found = clients_.find(client_id);
+  if (found == clients_.end()) return;
+  Client& client = *found->second;
+  Run& run = *new_run();
+  run.id = request.run;
+  run.client = &client;
+  run.first_output = request.first_output;
+  run.args = std::move(request.args);
+  ++runs_unfinished_;
+  ++client.unfinished;
+  const std::uint64_t sequence = sequence_of(run.id);
+  if (client.runs.empty()) client.first_sequence = sequence;
+  while (client.first_sequence + client.runs.size() <= sequence) client.runs.push_back(nullptr);
+  client.runs[sequence - client.first_sequence] = &run;
+  events_.record({.time_ns = clock_.now_ns(),
+                  .object = run.id,
+                  .tenant = client.tenant->id,
+                  .kind = EventKind::kSubmit});
+  const auto program = programs_.find(request.program);
+  if (program == programs_.end() || program->second->client != client_id) {
+    resolve(run, invalid_argument("program " + std::to_string(request.program) +
+                                  " is not one of this client's"));
+    return;
+  }
+  run.program = program->second.get();
+  const program::ProgramGraph& graph = run.program->graph;
+  run.output_count = static_cast<std::uint32_t>(graph.outputs.size());
+  if (run.args.size() != graph.parameters.size()) {
+    const std::size_t given = run.args.size();
+    run.args.clear();
+    resolve(run, invalid_argument("program " + graph.name + " takes " +
+                                  std::to_string(graph.parameters.size()) + " arguments, not " +
+                                  std::to_string(given)));
+    return;
+  }
+  for (std::size_t i = 0; i < run.args.size(); ++i) {
+    Array* array = find_array(run.args[i]);
+    if (array && !array->is_donated && array->tenant == client.tenant->id &&
+        (array->spec == &graph.parameters[i] || *array->spec == graph.parameters[i])) {
+      ++array->references;
+      continue;
+    }
+    std::string reason = "argument " + std::to_string(i) + " of program " + graph.name +
+                         ": array " + std::to_string(run.args[i]);
+    if (!array || array->tenant != client.tenant->id) {
+      reason += " does not exist";
+    } else if (array->is_donated) {
+      reason += " was donated to an earlier run; put or compute it again";
+    } else {
+      reason += " is " + to_string(*array->spec) + ", wanted " + to_string(graph.parameters[i]) +
+                "; reshard it first";
+    }
+    // The client has given them away, whatever becomes of the run.
+    for (std::size_t j = 0; j < run.args.size(); ++j) {
+      if (j < graph.donated.size() && graph.donated[j]) release(client_id, run.args[j]);
+    }
+    for (std::size_t j = i; j > 0; --j) drop_reference(run.args[j - 1]);
+    run.args.clear();
+    resolve(run, invalid_argument(std::move(reason)));
+    return;
+  }
+  run.is_reading = true;
+  for (const ArrayId arg : run.args) ++find_array(arg)->open_readers;
+  for (std::size_t i = 0; i < run.args.size(); ++i) {
+    if (i >= graph.donated.size() || !graph.donated[i]) continue;
+    Array& array = *find_array(run.args[i]);
+    array.is_donated = true;
+    // The client has given its handle away with it, and will not release it.
+    if (array.has_handle) --array.references;
+    array.has_handle = false;
+  }
+  for (std::uint32_t i = 0; i < run.output_count; ++i) {
+    Array& array = arrays_[run.first_output + i];
+    array.tenant = static_cast<std::uint16_t>(client.tenant->id);
+    array.references = 2;  // The handle and this run.
+    array.physical = run.first_output + i;
+    array.run = run.id;
+    array.spec = &graph.spec_of(graph.outputs[i]);
+    ++client.tenant->arrays;
+  }
+  if (client.tenant->runs_queued >= options_.limits.runs_queued_max) {
+    resolve(run, resource_exhausted(std::to_string(client.tenant->runs_queued) + " of " +
+                                    std::to_string(options_.limits.runs_queued_max) +
+                                    " runs of tenant " + client.tenant->name +
+                                    " wait; wait for some of them and try again"));
+    return;
+  }
+  client.queue.push_back(&run);
+  ++client.tenant->runs_queued;
+}
+
+/// What a tenant may keep on an island: seven eighths of what others leave, so that there is always
+/// room for another one, however much the first ones keep.
+std::uint64_t ControllerCore::quota(const Tenant& tenant, IslandId island) const {
+  const std::uint64_t others = kept_bytes_[island] - tenant.kept_bytes[island];
+  return (options_.kept_bytes_max - others) / 8 * 7;
+}
+
+bool ControllerCore::has_quota(const Run& run) const {
+  const Tenant& tenant = *run.client->tenant;
+  for (IslandId i = 0; i < options_.islands; ++i) {
+    const std::uint64_t wanted = run.program->kept_by_island[i] + run.program->held_by_island[i];
+    if (wanted > 0 && tenant.kept_bytes[i] + wanted > quota(tenant, i)) return false;
+  }
+  return true;
+}
+
+Status ControllerCore::no_quota(const Run& run) const {
+  const Tenant& tenant = *run.client->tenant;
+  for (IslandId i = 0; i < options_.islands; ++i) {
+    const std::uint64_t wanted = run.program->kept_by_island[i] + run.program->held_by_island[i];
+    if (wanted == 0 || tenant.kept_bytes[i] + wanted <= quota(tenant, i)) continue;
+    return resource_exhausted(
+        "run of program " + run.program->graph.name + " would keep " + std::to_string(wanted) +
+        " bytes; live arrays of tenant " + tenant.name + " already keep " +
+        std::to_string(tenant.kept_bytes[i]) + " of the " + std::to_string(quota(tenant, i)) +
+        " bytes that it may keep on island " + std::to_string(i) +
+        "; drop handles of arrays that are no longer needed, donate them, or raise host_memory");
+  }
+  return {};
+}
+
+Status ControllerCore::arg_failure(const Run& run) const {
+  for (std::size_t i = 0; i < run.args.size(); ++i) {
+    const Array& array = arrays_.find(run.args[i])->second;
+    if (array.state != Array::State::kFailed) continue;
+    // Down a chain of runs the root cause is passed on as it is.
+    if (array.failure->code() == StatusCode::kInputLost) return *array.failure;
+    return input_lost("argument " + std::to_string(i) + " of program " + run.program->graph.name +
+                      " failed: " + array.failure->to_string());
+  }
+  return {};
+}
+
+void ControllerCore::end_reading(Run& run) {
+  if (!run.is_reading) return;
+  run.is_reading = false;
+  for (const ArrayId arg : run.args) --find_array(arg)->open_readers;
+}
+
+/// An argument that `taker` uses up is to be read first: by a run in a segment that has no stamp
+/// yet, or by a client, once the run that makes it has finished on all its islands.
+bool ControllerCore::is_awaited(const Run& taker) {
+  const std::vector<bool>& donated = taker.program->graph.donated;
+  for (std::size_t i = 0; i < taker.args.size() && i < donated.size(); ++i) {
+    const Array& array = arrays_.find(taker.args[i])->second;
+    if (!donated[i]) continue;
+    const auto own = std::count(taker.args.begin(), taker.args.end(), taker.args[i]);
+    if (array.open_readers > static_cast<std::uint32_t>(own)) return true;
+    if (array.state != Array::State::kPending) continue;
+    const Run* maker = run_of(array.run);
+    if (!maker) continue;
+    for (const ControllerOutbox::Fetch& fetch : maker->fetches) {
+      if (fetch.array == taker.args[i]) return true;
+    }
+  }
+  return false;
+}
+
+bool ControllerCore::can_stamp(Run& run) {
+  for (const ArrayId arg : run.args) {
+    const Array& array = arrays_.find(arg)->second;
+    if (!array.is_stamped && array.state == Array::State::kPending) return false;
+  }
+  Program& program = *run.program;
+  if (!program.failure.ok()) return true;  // Resolved at once.
+  if (is_awaited(run)) return false;
+  if (!is_ready(program)) return false;
+  for (const auto& [id, generation] : program.generations) {
+    const auto slice = slices_.find(id);
+    if (slice != slices_.end() && slice->second->rebind_request != 0) return false;
+  }
+  return true;
+}
+
+bool ControllerCore::pump_client(Client& client) {
+  std::uint32_t looked_at = 0;
+  for (std::size_t i = 0; i < client.queue.size(); ++i) {
+    Run& run = *client.queue[i];
+    if (++looked_at > options_.limits.lookahead_max) return false;
+    if (!can_stamp(run)) continue;
+    Status failure = run.program->failure;
+    if (failure.ok()) failure = arg_failure(run);
+    if (failure.ok() && !has_quota(run)) {
+      // Later releases may make room while something of this client is unfinished.
+      const bool may_get_room = client.unfinished > client.queue.size() || i > 0;
+      if (may_get_room) return false;
+      failure = no_quota(run);
+    }
+    client.queue.erase(client.queue.begin() + static_cast<std::ptrdiff_t>(i));
+    --client.tenant->runs_queued;
+    if (!failure.ok()) {
+      resolve(run, std::move(failure));
+    } else {
+      start(run);
+    }
+    return true;
+  }
+  return false;
+}
+
+void ControllerCore::pump() {
+  for (auto& [id, slice] : slices_) {
+    if (slice->rebind_request != 0) try_rebind(*slice);
+  }
+  std::set<Tenant*> stuck;
+  while (has_window()) {
+    Tenant* best = nullptr;
+    for (const auto& tenant : tenants_) {
+      if (tenant->runs_queued == 0 || stuck.contains(tenant.get())) continue;
+      if (!best || tenant->used_ns < best->used_ns) best = tenant.get();
+    }
+    if (!best) break;
+    bool did_something = false;
+    for (std::size_t n = 0; n < best->clients.size() && !did_something; ++n) {
+      Client& client = *best->clients[best->next_client++ % best->clients.size()];
+      did_something = pump_client(client);
+    }
+    if (!did_something) stuck.insert(best);
+  }
+}
+
+void ControllerCore::start(Run& run) {
+  Tenant& tenant = *run.client->tenant;
+  // A tenant that was idle starts where the least served busy one is: no credit is saved.
+  if (tenant.runs_in_flight == 0) {
+    std::uint64_t floor = UINT64_MAX;
+    for (const auto& other : tenants_) {
+      if (other.get() != &tenant && (other->runs_in_flight > 0 || other->runs_queued > 0)) {
+        floor = std::min(floor, other->used_ns);
+      }
+    }
+    if (floor != UINT64_MAX) tenant.used_ns = std::max(tenant.used_ns, floor);
+  }
+  tenant.used_ns += run.program->cost_ns / tenant.weight + 1;
+  ++tenant.runs_in_flight;
+  ++runs_in_flight_;
+  run.cost_ns = run.program->cost_ns;
+  cost_in_flight_ns_ += run.cost_ns;
+  run.is_started = true;
+  run.held = run.program->held_by_island;
+  for (IslandId i = 0; i < options_.islands; ++i) {
+    keep(tenant, i, run.program->kept_by_island[i] + run.held[i]);
+  }
+  for (const auto& [id, generation] : run.program->generations) {
+    const auto slice = slices_.find(id);
+    if (slice != slices_.end()) ++slice->second->runs_in_flight;
+  }
+  for (std::uint32_t i = 0; i < run.output_count; ++i) {
+    Array& array = *find_array(run.first_output + i);
+    const auto slice = slices_.find(array.spec->sharding.mesh().slice());
+    if (slice == slices_.end()) continue;
+    array.island = static_cast<std::uint16_t>(slice->second->binding.island);
+    array.is_counted = true;
+    array.kept_bytes = run.program->kept_by_output[i];
+  }
+  run.intermediates.resize(run.program->lowered.intermediates);
+  for (ArrayId& id : run.intermediates) id = ++last_internal_array_;
+  run.segment = 0;
+  launch_segment(run);
+  // What a run on one island makes may be read as soon as it is made: its readers go along.
+  if (run.program->plans.size() == 1 && run.program->plans[0].size() == 1) {
+    for (const ControllerOutbox::Fetch& fetch : run.fetches) forward_fetch(fetch);
+    run.fetches.clear();
+  }
+  advance_segments(run);
+}
+
+Stamp ControllerCore::next_stamp(Run& run) {
+  const Stamp stamp = ++last_stamp_;
+  if (by_stamp_.empty()) by_stamp_.resize(1024);
+  while (by_stamp_[stamp % by_stamp_.size()]) {
+    // A run with an older stamp is still open: make the ring twice as large.
+    std::vector<Run*> larger(by_stamp_.size() * 2);
+    for (Run* open : by_stamp_) {
+      if (!open) continue;
+      for (const Stamp old : open->open_stamps) larger[old % larger.size()] = open;
+    }
+    by_stamp_.swap(larger);
+  }
+  by_stamp_[stamp % by_stamp_.size()] = &run;
+  return stamp;
+}
+
+ControllerCore::Run* ControllerCore::run_at(Stamp stamp) {
+  if (by_stamp_.empty()) return nullptr;
+  Run* run = by_stamp_[stamp % by_stamp_.size()];
+  if (!run) return nullptr;
+  const auto& open = run->open_stamps;
+  return std::find(open.begin(), open.end(), stamp) == open.end() ? nullptr : run;
+}
+
+void ControllerCore::forget(Stamp stamp) { by_stamp_[stamp % by_stamp_.size()] = nullptr; }
+
+void ControllerCore::launch_segment(Run& run) {
+  const program::Segment& segment = run.program->lowered.segments[run.segment];
+  const auto& plans = run.program->plans[run.segment];
+  const Stamp stamp = next_stamp(run);
+  run.stamp = stamp;
+  run.open_stamps.push_back(stamp);
+  run.open_parts.push_back(static_cast<std::uint32_t>(plans.size()));
+  const bool is_last = run.segment + 1 == run.program->lowered.segments.size();
+  const bool acknowledge =
+      !is_last && !run.program->lowered.segments[run.segment + 1].waits_for_finish;
+  run.to_enqueue = acknowledge ? static_cast<std::uint32_t>(plans.size()) : 0;
+  run.is_fully_stamped = is_last;
+  const TenantId tenant = run.client ? run.client->tenant->id : 0;
+  events_.record({.time_ns = clock_.now_ns(),
+                  .stamp = stamp,
+                  .object = run.id,
+                  .tenant = tenant,
+                  .kind = EventKind::kStamp});
+  const auto physical = [this, &run](const SegmentArray& array, bool is_output) {
+    if (array.kind == SegmentArray::Kind::kIntermediate) return run.intermediates[array.index];
+    if (is_output || array.kind == SegmentArray::Kind::kProgramOutput)
+      return run.first_output + array.index;
+    return arrays_.find(run.args[array.index])->second.physical;
+  };
+  for (const program::PartPlanPtr& plan : plans) {
+    ControllerOutbox::Island& island = outbox_.islands[plan->island];
+    island.launches.push_back({stamp, run.id, plan->id, tenant,
+                               static_cast<std::uint32_t>(island.ids.size()), acknowledge});
+    for (const program::Arg& arg : plan->args) {
+      island.ids.push_back(physical(segment.args[arg.parameter], false));
+    }
+    for (const program::Output& output : plan->outputs) {
+      island.ids.push_back(physical(segment.outputs[output.output], true));
+    }
+  }
+  // Intermediates that no later segment reads go behind this part.
+  for (std::size_t i = 0; i < segment.args.size(); ++i) {
+    const SegmentArray& arg = segment.args[i];
+    if (arg.kind != SegmentArray::Kind::kIntermediate || !arg.last_use) continue;
+    for (const program::PartPlanPtr& plan : plans) {
+      for (const program::Arg& part_arg : plan->args) {
+        if (part_arg.parameter == i && !part_arg.donated) {
+          outbox_.islands[plan->island].frees.push_back(run.intermediates[arg.index]);
+        }
+      }
+    }
+    run.intermediates[arg.index] = 0;
+  }
+  if (run.is_fully_stamped) end_reading(run);
+  for (std::uint32_t i = 0; run.is_fully_stamped && i < run.output_count; ++i) {
+    find_array(run.first_output + i)->is_stamped = true;
+  }
+}
+
+void ControllerCore::advance_segments(Run& run) {
+  while (!run.is_fully_stamped) {
+    const program::Segment& next = run.program->lowered.segments[run.segment + 1];
+    if (run.to_enqueue > 0) return;
+    if (next.waits_for_finish && !run.open_stamps.empty()) return;
+    if (!run.failure.ok()) return;
+    ++run.segment;
+    launch_segment(run);
+  }
+}
+
+void ControllerCore::part_enqueued(Stamp stamp) {
+  Run* run = run_at(stamp);
+  if (!run || run->stamp != stamp || run->to_enqueue == 0) return;
+  --run->to_enqueue;
+  advance_segments(*run);
+}
+
+}  // namespace seaway::controller

@@ -1,0 +1,153 @@
+// Migration: the arrays of a slice follow it to its new devices, as ordinary runs of copies.
+
+#include "base/check.hpp"
+#include "controller/records.hpp"
+
+namespace seaway::controller {
+namespace {
+
+using program::Block;
+using program::DeviceGroup;
+using program::Gang;
+using program::PartPlan;
+using program::Value;
+
+Value make_value(Value::Place place, const ArraySpec& spec, std::uint32_t group) {
+  Value value;
+  value.place = place;
+  value.group = group;
+  value.type = spec.type;
+  value.spec = spec.sharding.spec();
+  value.shard_bytes = (spec.sharding.shard_type(spec.type).bytes() + 63) / 64 * 64;
+  return value;
+}
+
+Gang make_copy_gang(std::uint32_t position, std::uint32_t source_group, std::uint32_t group) {
+  Gang gang;
+  gang.kind = Gang::Kind::kReshard;
+  gang.position = position;
+  gang.node = program::kNone;
+  gang.source_group = source_group;
+  gang.group = group;
+  gang.operands = {0};
+  gang.results = {1};
+  gang.cost_ns = 1000;
+  return gang;
+}
+
+/// One part if both bindings are on one island, else a sending and a receiving one.
+std::vector<PartPlan> copy_parts(const ArraySpec& spec, const program::Binding& source,
+                                 const program::Binding& target) {
+  const DeviceGroup from{source.devices, spec.sharding.mesh().axes()};
+  const DeviceGroup to{target.devices, spec.sharding.mesh().axes()};
+  program::Arg arg;
+  program::Output output;
+  output.value = 1;
+  if (source.island == target.island) {
+    PartPlan part;
+    part.island = source.island;
+    part.groups = {from, to};
+    part.values = {make_value(Value::Place::kArg, spec, 0),
+                   make_value(Value::Place::kOutput, spec, 1)};
+    part.gangs = {make_copy_gang(0, 0, 1)};
+    part.args = {arg};
+    part.outputs = {output};
+    return {part};
+  }
+  PartPlan sender;
+  sender.island = source.island;
+  sender.groups = {from};
+  sender.values = {make_value(Value::Place::kArg, spec, 0)};
+  Gang gang;
+  gang.kind = Gang::Kind::kSend;
+  gang.node = program::kNone;
+  gang.operands = {0};
+  sender.gangs = {gang};
+  sender.args = {arg};
+  program::Send send;
+  send.peer = target.island;
+  send.target_group = to;
+  send.target_spec = spec.sharding.spec();
+  sender.sends = {send};
+  sender.send_bytes = sender.values[0].shard_bytes * from.devices.size();
+  PartPlan receiver;
+  receiver.island = target.island;
+  receiver.groups = {to};
+  receiver.values = {make_value(Value::Place::kBlock, spec, 0),
+                     make_value(Value::Place::kOutput, spec, 0)};
+  receiver.gangs = {make_copy_gang(1, 0, 0)};
+  receiver.outputs = {output};
+  program::Receive receive;
+  receive.peer = source.island;
+  receive.source_group = from;
+  receive.source_spec = spec.sharding.spec();
+  receiver.receives = {receive};
+  Block block;
+  block.steps = {{0, receiver.values[0].shard_bytes}, {1, 0}};
+  receiver.blocks = {block};
+  return {sender, receiver};
+}
+
+}  // namespace
+
+void ControllerCore::migrate(Slice& slice, const program::Binding& target) {
+  for (const ArrayId id : arrays_on(slice.id)) {
+    Array& array = *find_array(id);
+    // A donated one moves too: the run that takes it has not begun, or it would hold the slice.
+    if (array.state != Array::State::kReady) continue;
+    auto program = std::make_unique<Program>();
+    program->graph.name = "move of array " + std::to_string(sequence_of(id));
+    program::Segment segment;
+    segment.parts = copy_parts(*array.spec, slice.binding, target);
+    segment.args = {{program::SegmentArray::Kind::kProgram, 0, *array.spec, false}};
+    segment.outputs = {{program::SegmentArray::Kind::kProgram, 0, *array.spec, false}};
+    program::LoweredProgram lowered;
+    lowered.segments.push_back(std::move(segment));
+    install(*program, std::move(lowered));
+    Run& run = *new_run();
+    run.id = 0;
+    run.client = nullptr;
+    run.program = program.get();
+    run.args = {id};
+    run.first_output = ++last_internal_array_;
+    run.migration = &slice;
+    ++array.references;
+    migrations_[run.first_output] = std::move(program);
+    ++slice.moves_in_flight;
+    ++runs_in_flight_;
+    ++runs_unfinished_;
+    launch_segment(run);
+  }
+}
+
+void ControllerCore::finish_migration(Run& run) {
+  Slice& slice = *run.migration;
+  const ArrayId id = run.args[0];
+  Array& array = *find_array(id);
+  outbox_.islands[array.island].frees.push_back(array.physical);
+  if (run.failure.ok()) {
+    Tenant& tenant = *tenants_[array.tenant];
+    give_back(tenant, array.island, array.kept_bytes);
+    array.physical = run.first_output;
+    array.island = static_cast<std::uint16_t>(slice.target.island);
+    keep(tenant, array.island, array.kept_bytes);
+  } else {
+    array.state = Array::State::kFailed;
+    array.failure =
+        new Status(input_lost("the move to other devices failed: " + run.failure.to_string()));
+  }
+  migrations_.erase(run.first_output);
+  --slice.moves_in_flight;
+  --runs_in_flight_;
+  --runs_unfinished_;
+  recycle(run);
+  if (slice.moves_in_flight == 0) {
+    slice.binding = slice.target;
+    ++slice.generation;
+    reply(slice.client, slice.rebind_request, {}, std::to_string(slice.binding.island));
+    slice.rebind_request = 0;
+  }
+  drop_reference(id);
+}
+
+}  // namespace seaway::controller

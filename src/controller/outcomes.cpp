@@ -1,0 +1,178 @@
+// Outcomes: how a run ends, and what its end sets free.
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "controller/records.hpp"
+
+namespace seaway::controller {
+
+using events::EventKind;
+
+ControllerCore::Run* ControllerCore::new_run() {
+  if (spare_runs_.empty()) {
+    run_pool_.push_back(std::make_unique<Run>());
+    return run_pool_.back().get();
+  }
+  Run* run = spare_runs_.back();
+  spare_runs_.pop_back();
+  return run;
+}
+
+void ControllerCore::recycle(Run& run) {
+  run.program = nullptr;
+  run.output_count = 0;
+  run.args.clear();
+  run.intermediates.clear();
+  run.segment = 0;
+  run.stamp = 0;
+  run.open_stamps.clear();
+  run.open_parts.clear();
+  run.to_enqueue = 0;
+  run.failure = Status();
+  run.is_started = run.is_fully_stamped = run.is_cancelled = run.is_reading = false;
+  run.fetches.clear();
+  run.migration = nullptr;
+  spare_runs_.push_back(&run);
+}
+
+ControllerCore::Run* ControllerCore::run_of(RunId id) {
+  const auto found = clients_.find(client_of(id));
+  if (found == clients_.end()) return nullptr;
+  Client& client = *found->second;
+  const std::uint64_t sequence = sequence_of(id);
+  if (sequence < client.first_sequence) return nullptr;
+  const std::uint64_t index = sequence - client.first_sequence;
+  return index < client.runs.size() ? client.runs[index] : nullptr;
+}
+
+void ControllerCore::part_failed(Stamp stamp, Status status) {
+  Run* run = run_at(stamp);
+  if (run) fail_launched(*run, std::move(status));
+}
+
+void ControllerCore::fail_launched(Run& run, Status status) {
+  if (!run.failure.ok()) return;
+  run.failure = std::move(status);
+  for (std::size_t i = 0; i < run.open_stamps.size(); ++i) {
+    // Any segment may be in flight; its islands are those of its plans.
+    for (std::size_t segment = 0; segment <= run.segment; ++segment) {
+      if (run.open_stamps[i] != run.stamp && segment == run.segment) continue;
+      if (run.open_stamps[i] == run.stamp && segment != run.segment) continue;
+      for (const program::PartPlanPtr& plan : run.program->plans[segment]) {
+        auto& cancels = outbox_.islands[plan->island].cancels;
+        const Stamp stamp = run.open_stamps[i];
+        const bool is_known = std::any_of(cancels.begin(), cancels.end(),
+                                          [stamp](const auto& c) { return c.stamp == stamp; });
+        if (!is_known) cancels.push_back({stamp, run.failure});
+      }
+    }
+  }
+}
+
+void ControllerCore::part_finished(Stamp stamp, IslandId) {
+  Run* run = run_at(stamp);
+  if (!run) return;
+  const auto at = std::find(run->open_stamps.begin(), run->open_stamps.end(), stamp);
+  const auto index = at - run->open_stamps.begin();
+  SEAWAY_CHECK(run->open_parts[static_cast<std::size_t>(index)] > 0, stamp);
+  if (--run->open_parts[static_cast<std::size_t>(index)] > 0) return;
+  if (stamp == run->stamp) run->to_enqueue = 0;
+  run->open_stamps.erase(at);
+  run->open_parts.erase(run->open_parts.begin() + index);
+  forget(stamp);
+  advance_segments(*run);
+  if (!run->open_stamps.empty()) return;
+  if (run->is_fully_stamped || !run->failure.ok()) end_run(*run);
+}
+
+void ControllerCore::end_run(Run& run) {
+  if (run.migration) {
+    finish_migration(run);
+    return;
+  }
+  Tenant& tenant = *run.client->tenant;
+  --tenant.runs_in_flight;
+  --runs_in_flight_;
+  cost_in_flight_ns_ -= run.cost_ns;
+  for (const auto& [id, generation] : run.program->generations) {
+    const auto slice = slices_.find(id);
+    if (slice != slices_.end()) --slice->second->runs_in_flight;
+  }
+  for (IslandId i = 0; i < options_.islands; ++i) give_back(tenant, i, run.held[i]);
+  // What segments left behind because one of them failed, or because nobody could say in time who
+  // is the last to read it.
+  for (std::size_t s = 0; s <= run.segment && !run.intermediates.empty(); ++s) {
+    for (const program::PartPlanPtr& plan : run.program->plans[s]) {
+      for (const program::Output& output : plan->outputs) {
+        const auto& array = run.program->lowered.segments[s].outputs[output.output];
+        if (array.kind != program::SegmentArray::Kind::kIntermediate) continue;
+        if (run.intermediates[array.index] == 0) continue;
+        outbox_.islands[plan->island].frees.push_back(run.intermediates[array.index]);
+        run.intermediates[array.index] = 0;
+      }
+    }
+  }
+  resolve(run, run.failure);
+}
+
+void ControllerCore::resolve(Run& run, Status status) {
+  Client& client = *run.client;
+  const StatusCode code = status.code();
+  for (std::uint32_t i = 0; i < run.output_count; ++i) {
+    Array* array = find_array(run.first_output + i);
+    if (!array) continue;
+    // A run that never started keeps nothing: there is no room to give back.
+    array->state = status.ok() ? Array::State::kReady : Array::State::kFailed;
+    array->is_stamped = true;
+    if (!status.ok()) array->failure = new Status(status);
+  }
+  for (const ControllerOutbox::Fetch& waiting : run.fetches) {
+    forward_fetch(waiting);
+  }
+  for (std::uint32_t i = 0; i < run.output_count; ++i) {
+    if (find_array(run.first_output + i)) drop_reference(run.first_output + i);
+  }
+  end_reading(run);
+  for (const ArrayId arg : run.args) drop_reference(arg);
+  events_.record({.time_ns = clock_.now_ns(),
+                  .object = run.id,
+                  .tenant = client.tenant->id,
+                  .kind = EventKind::kResolve,
+                  .code = code});
+  if (!client.is_gone) outbox_.client(client.id).resolved.push_back({run.id, std::move(status)});
+  const std::uint64_t index = sequence_of(run.id) - client.first_sequence;
+  client.runs[index] = nullptr;
+  while (!client.runs.empty() && !client.runs.front()) {
+    client.runs.pop_front();
+    ++client.first_sequence;
+  }
+  --runs_unfinished_;
+  --client.unfinished;
+  recycle(run);
+  if (client.unfinished > 0) return;
+  for (const std::uint64_t request : client.drains) reply(client.id, request, {});
+  client.drains.clear();
+}
+
+void ControllerCore::unqueue(Run& run) {
+  std::deque<Run*>& queue = run.client->queue;
+  queue.erase(std::find(queue.begin(), queue.end(), &run));
+  --run.client->tenant->runs_queued;
+}
+
+void ControllerCore::cancel(ClientId client, RunId id) {
+  Run* run = run_of(id);
+  if (!run || client_of(id) != client || run->is_cancelled) return;
+  Status status =
+      cancelled("run " + std::to_string(sequence_of(id)) + " was cancelled by its client");
+  run->is_cancelled = true;
+  if (run->is_started) {
+    fail_launched(*run, std::move(status));
+  } else {
+    unqueue(*run);
+    resolve(*run, std::move(status));
+  }
+}
+
+}  // namespace seaway::controller

@@ -1,0 +1,122 @@
+// Records: what the controller remembers of tenants, clients, programs, runs, arrays and slices.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controller/controller_core.hpp"
+
+namespace seaway::controller {
+
+struct ControllerCore::Tenant {
+  TenantId id = 0;
+  std::string name;
+  std::uint32_t weight = 1;
+  std::uint64_t used_ns = 0;  // Device time stamped so far, divided by weight (start-time fair).
+  std::uint32_t runs_queued = 0;
+  std::uint32_t runs_in_flight = 0;
+  std::uint64_t arrays = 0;
+  std::vector<std::uint64_t> kept_bytes;  // Per island, over all its devices.
+  std::vector<Client*> clients;
+  std::size_t next_client = 0;  // Round robin among its clients.
+};
+
+struct ControllerCore::Client {
+  ClientId id = 0;
+  Tenant* tenant = nullptr;
+  bool is_gone = false;
+  std::deque<Run*> queue;  // Not stamped yet, in the order of submission.
+  std::deque<Run*> runs;   // Unfinished, by sequence - first_sequence; null: finished.
+  std::uint64_t first_sequence = 0;
+  std::size_t unfinished = 0;
+  std::vector<std::uint64_t> drains;  // Requests that wait until nothing is unfinished.
+};
+
+struct ControllerCore::Function {
+  program::FunctionInfo info;
+  Frame definition;
+  std::uint32_t hosts_awaited = 0;
+  Status failure;
+};
+
+struct ControllerCore::Program {
+  ClientId client = 0;
+  program::ProgramGraph graph;
+  Status failure;  // Cannot ever run: the outcome of its runs.
+  bool is_lowered = false;
+  program::LoweredProgram lowered;  // Its parts' plans have ids when installed.
+  std::vector<std::vector<program::PartPlanPtr>> plans;  // By segment, then part.
+  std::map<SliceId, std::uint64_t> generations;          // Of the bindings it was lowered for.
+  std::uint64_t cost_ns = 1;
+  std::vector<std::uint64_t> kept_by_island;  // Bytes that its outputs keep.
+  std::vector<std::uint64_t> held_by_island;  // By arrays between its segments, while it runs.
+  std::vector<std::uint64_t> kept_by_output;  // The same, by output.
+};
+
+struct ControllerCore::Run {
+  RunId id = 0;
+  Client* client = nullptr;  // Null for the controller's own.
+  Program* program = nullptr;
+  ArrayId first_output = 0;
+  std::uint32_t output_count = 0;
+  std::vector<ArrayId> args;
+  std::vector<ArrayId> intermediates;
+  std::uint32_t segment = 0;              // Launched last.
+  Stamp stamp = 0;                        // Of that segment.
+  std::vector<Stamp> open_stamps;         // Segments launched and unfinished.
+  std::vector<std::uint32_t> open_parts;  // Parallel: parts not finished.
+  std::vector<std::uint64_t> held;        // Bytes by island, as long as it is unfinished.
+  std::uint64_t cost_ns = 0;              // Of its program when it was started.
+  std::uint32_t to_enqueue = 0;           // Parts of the last segment not yet enqueued.
+  Status failure;
+  bool is_started = false;        // Stamped at least once.
+  bool is_fully_stamped = false;  // Its last segment has a stamp.
+  bool is_cancelled = false;
+  bool is_reading = false;                       // Counted in the open_readers of its arguments.
+  std::vector<ControllerOutbox::Fetch> fetches;  // Passed on when the run has its outcome.
+  Slice* migration = nullptr;  // A copy of an array to the new devices of this slice.
+};
+
+struct ControllerCore::Array {
+  enum class State : std::uint8_t { kPending, kReady, kFailed };
+  State state = State::kPending;
+  bool has_handle = true;
+  bool is_donated = false;
+  bool is_stamped = false;  // Its producer has a stamp (or it was uploaded).
+  bool is_counted = false;  // Its room is charged to the island of its slice.
+  std::uint16_t tenant = 0;
+  std::uint16_t island = 0;         // Where its room is counted; once it has room.
+  std::uint32_t references = 1;     // The handle, and each unfinished run that reads or makes it.
+  std::uint64_t kept_bytes = 0;     // That room, over all its devices.
+  std::uint32_t open_readers = 0;   // Uses by runs whose last segment has no stamp yet.
+  ArrayId physical = 0;             // Its name on the islands.
+  RunId run = 0;                    // Producer; 0: an upload.
+  const ArraySpec* spec = nullptr;  // In a program's graph, or a client's specs.
+  Status* failure = nullptr;        // Owned; only if failed.
+};
+
+struct ControllerCore::Slice {
+  ClientId client = 0;
+  SliceId id = 0;
+  std::uint64_t generation = 1;
+  program::Binding binding;
+  bool is_released = false;
+  std::uint32_t runs_in_flight = 0;
+  std::uint64_t rebind_request = 0;  // Not 0: suspended until nothing of it is in flight.
+  std::uint32_t moves_in_flight = 0;
+  program::Binding target;
+};
+
+struct ControllerCore::WhyQuestion {
+  ClientId client = 0;
+  std::uint64_t request = 0;
+  std::uint32_t awaited = 0;
+  std::string text;
+};
+
+}  // namespace seaway::controller

@@ -1,0 +1,275 @@
+// Clients, tenants and slices: who is there, what they hold, and moving it when a slice is bound
+// anew.
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "controller/records.hpp"
+
+namespace seaway::controller {
+namespace {
+
+/// `text` as a JSON string.
+std::string quoted(const std::string& text) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') out += '\\';
+    if (byte < 0x20) {
+      out += "\\u00";
+      out += kHex[byte / 16];
+      out += kHex[byte % 16];
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+ControllerCore::ControllerCore(ControllerOptions options, program::SliceBinder& binder,
+                               const Clock& clock, events::EventStream& events)
+    : options_(options), binder_(binder), clock_(clock), events_(events) {
+  outbox_.islands.resize(options_.islands);
+  kept_bytes_.assign(options_.islands, 0);
+}
+
+ControllerCore::~ControllerCore() {
+  for (auto& [id, array] : arrays_) delete array.failure;
+}
+
+void ControllerCore::reply(ClientId client, std::uint64_t request, Status status,
+                           std::string text) {
+  outbox_.client(client).replies.push_back({request, std::move(status), std::move(text)});
+}
+
+void ControllerCore::hello(ClientId client_id, const std::string& name, std::uint32_t weight,
+                           std::uint64_t request) {
+  auto client = std::make_unique<Client>();
+  client->id = client_id;
+  const auto same_name = [&name](const auto& tenant) { return tenant->name == name; };
+  auto found = std::find_if(tenants_.begin(), tenants_.end(), same_name);
+  if (found == tenants_.end()) {
+    tenants_.push_back(std::make_unique<Tenant>());
+    found = tenants_.end() - 1;
+    (*found)->id = static_cast<TenantId>(tenants_.size() - 1);
+    (*found)->name = name;
+    (*found)->kept_bytes.assign(options_.islands, 0);
+  }
+  if (weight > 0) (*found)->weight = weight;
+  client->tenant = found->get();
+  (*found)->clients.push_back(client.get());
+  clients_[client_id] = std::move(client);
+  reply(client_id, request, {});
+}
+
+void ControllerCore::goodbye(ClientId client_id) {
+  const auto found = clients_.find(client_id);
+  if (found == clients_.end()) return;
+  Client& client = *found->second;
+  client.is_gone = true;
+  const std::vector<Run*> unfinished(client.runs.begin(), client.runs.end());
+  for (Run* run : unfinished) {
+    if (run) cancel(client_id, run->id);
+  }
+  std::vector<ArrayId> owned;
+  for (const auto& [id, array] : arrays_) {
+    if (client_of(id) == client_id) owned.push_back(id);
+  }
+  std::sort(owned.begin(), owned.end());  // The order of the table must not be seen.
+  for (const ArrayId id : owned) release(client_id, id);
+  for (const auto& [id, slice] : slices_) {
+    if (slice->client != client_id || slice->is_released) continue;
+    slice->is_released = true;
+    const Status released = binder_.release(id);
+    SEAWAY_CHECK(released.ok(), id, released.to_string());
+  }
+}
+
+void ControllerCore::acquire_slice(ClientId client, std::uint64_t request, SliceId id,
+                                   program::SliceRequest wanted) {
+  if (client_of(id) != client || slices_.contains(id) || !clients_.contains(client)) {
+    reply(client, request,
+          invalid_argument("slice " + std::to_string(id) + " is not yours to name"));
+    return;
+  }
+  auto binding = binder_.acquire(client, id, wanted);
+  if (!binding.ok()) {
+    reply(client, request, binding.status());
+    return;
+  }
+  auto slice = std::make_unique<Slice>();
+  slice->client = client;
+  slice->id = id;
+  slice->binding = std::move(binding).value();
+  std::string text = std::to_string(slice->binding.island);
+  for (const DeviceId device : slice->binding.devices) text += " " + std::to_string(device);
+  slices_[id] = std::move(slice);
+  reply(client, request, {}, std::move(text));
+}
+
+void ControllerCore::release_slice(ClientId client, std::uint64_t request, SliceId id) {
+  const auto found = slices_.find(id);
+  if (found == slices_.end() || found->second->client != client || found->second->is_released) {
+    reply(client, request,
+          invalid_argument("slice " + std::to_string(sequence_of(id)) + " is not held"));
+    return;
+  }
+  // Its arrays stay readable until their handles go; nothing new runs on it.
+  found->second->is_released = true;
+  reply(client, request, binder_.release(id));
+}
+
+void ControllerCore::rebind_slice(ClientId client, std::uint64_t request, SliceId id) {
+  const auto found = slices_.find(id);
+  if (found == slices_.end() || found->second->client != client || found->second->is_released) {
+    reply(client, request,
+          invalid_argument("slice " + std::to_string(sequence_of(id)) + " is not held"));
+    return;
+  }
+  if (found->second->rebind_request != 0) {
+    reply(client, request,
+          invalid_argument("slice " + std::to_string(sequence_of(id)) +
+                           " is being bound anew; wait for that first"));
+    return;
+  }
+  found->second->rebind_request = request;
+}
+
+void ControllerCore::try_rebind(Slice& slice) {
+  if (slice.runs_in_flight > 0 || slice.moves_in_flight > 0) return;
+  auto target = binder_.rebind(slice.id);
+  if (!target.ok()) {
+    reply(slice.client, slice.rebind_request, target.status());
+    slice.rebind_request = 0;
+    return;
+  }
+  slice.target = *target;
+  migrate(slice, *target);
+  if (slice.moves_in_flight > 0) return;
+  slice.binding = slice.target;
+  ++slice.generation;
+  reply(slice.client, slice.rebind_request, {}, std::to_string(slice.binding.island));
+  slice.rebind_request = 0;
+}
+
+ControllerCore::Run* ControllerCore::unstamped_producer(const Run& run) {
+  for (const ArrayId arg : run.args) {
+    const Array& input = arrays_.find(arg)->second;
+    if (input.state == Array::State::kPending && !input.is_stamped) return run_of(input.run);
+  }
+  return nullptr;
+}
+
+void ControllerCore::why(ClientId client, std::uint64_t request, std::uint64_t id) {
+  std::string text;
+  Run* run = run_of(id);
+  const Array* array = run ? nullptr : find_array(id);
+  if (!run && array && array->run != 0) run = run_of(array->run);
+  if (client_of(id) != client || (!run && !array)) {
+    reply(client, request, {}, "nothing waits: it has its outcome, or it does not exist\n");
+    return;
+  }
+  if (!run) {
+    reply(client, request, {}, "array " + std::to_string(sequence_of(id)) + " is ready\n");
+    return;
+  }
+  const auto name_of = [](const Run& named) {
+    return "run " + std::to_string(sequence_of(named.id)) + " of program " +
+           named.program->graph.name;
+  };
+  // Down the chain of producers to the run that keeps all the others waiting.
+  std::size_t behind = 0;
+  const Run* const asked_for = run;
+  for (Run* maker = run; maker; maker = unstamped_producer(*run)) {
+    behind += maker != run;
+    run = maker;
+  }
+  if (behind > 0) {
+    text = name_of(*asked_for) + " waits behind " + std::to_string(behind) +
+           " runs that make its arguments, the first of which is " + name_of(*run) + "\n";
+  }
+  const std::string name = name_of(*run);
+  if (!run->is_started) {
+    text += name + " has no stamp yet: ";
+    for (const program::Node& node : run->program->graph.nodes) {
+      const auto function = functions_.find(node.function);
+      if (function == functions_.end() || function->second->hosts_awaited == 0) continue;
+      text += "function " + function->second->info.name + " is being compiled\n";
+      reply(client, request, {}, std::move(text));
+      return;
+    }
+    text += std::to_string(runs_in_flight_) + " of " + std::to_string(window()) +
+            " runs are in flight, " + std::to_string(run->client->tenant->runs_queued) +
+            " runs of tenant " + run->client->tenant->name + " wait\n";
+    reply(client, request, {}, std::move(text));
+    return;
+  }
+  const std::uint64_t question = ++last_question_;
+  auto asked = std::make_unique<WhyQuestion>();
+  asked->client = client;
+  asked->request = request;
+  asked->text = text + name + " has stamp " + std::to_string(run->stamp) + "\n";
+  for (const program::PartPlanPtr& plan : run->program->plans[run->segment]) {
+    outbox_.islands[plan->island].questions.push_back({question, run->stamp});
+    asked->awaited += 2;  // Its scheduler and its host.
+  }
+  questions_[question] = std::move(asked);
+}
+
+void ControllerCore::why_answer(std::uint64_t question, IslandId, const std::string& text) {
+  const auto found = questions_.find(question);
+  if (found == questions_.end()) return;
+  found->second->text += text;
+  if (--found->second->awaited > 0) return;
+  reply(found->second->client, found->second->request, {}, std::move(found->second->text));
+  questions_.erase(found);
+}
+
+void ControllerCore::stats(ClientId client, std::uint64_t request) {
+  std::uint64_t kept = 0;
+  for (const std::uint64_t bytes : kept_bytes_) kept += bytes;
+  std::string text = "{\"runs_unfinished\":" + std::to_string(runs_unfinished_) +
+                     ",\"runs_in_flight\":" + std::to_string(runs_in_flight_) +
+                     ",\"arrays\":" + std::to_string(arrays_.size()) +
+                     ",\"kept_bytes\":" + std::to_string(kept) +
+                     ",\"programs\":" + std::to_string(programs_.size()) +
+                     ",\"functions\":" + std::to_string(functions_.size()) +
+                     ",\"stamps\":" + std::to_string(last_stamp_) + ",\"tenants\":[";
+  for (const auto& tenant : tenants_) {
+    if (tenant->id > 0) text += ",";
+    text += "{\"name\":" + quoted(tenant->name) + ",\"weight\":" + std::to_string(tenant->weight) +
+            ",\"arrays\":" + std::to_string(tenant->arrays) +
+            ",\"queued\":" + std::to_string(tenant->runs_queued) +
+            ",\"in_flight\":" + std::to_string(tenant->runs_in_flight) + "}";
+  }
+  reply(client, request, {}, text + "]}");
+}
+
+std::string ControllerCore::function_name(FunctionId id) const {
+  const auto found = functions_.find(id);
+  return found == functions_.end() ? "" : found->second->info.name;
+}
+
+std::string ControllerCore::program_name(ProgramId id) const {
+  const auto found = programs_.find(id);
+  return found == programs_.end() ? "" : found->second->graph.name;
+}
+
+std::string ControllerCore::tenant_name(TenantId id) const {
+  return id < tenants_.size() ? tenants_[id]->name : "";
+}
+
+void ControllerCore::drain(ClientId client_id, std::uint64_t request) {
+  const auto found = clients_.find(client_id);
+  if (found == clients_.end()) return;
+  if (found->second->unfinished == 0) {
+    reply(client_id, request, {});
+  } else {
+    found->second->drains.push_back(request);
+  }
+}
+
+}  // namespace seaway::controller

@@ -1,0 +1,19 @@
+// DeviceState: one device as its host and its actor see it: stream, memory, health, drain.
+
+#pragma once
+
+#include <cstdint>
+
+namespace seaway::device {
+
+/// Owned by the host core; the device's actor and the gang executor both run on the control thread.
+struct DeviceState {
+  std::uint64_t budget_bytes = 0;
+  std::uint64_t used_bytes = 0;
+  std::uint64_t peak_bytes = 0;
+  std::uint64_t gangs_done = 0;
+  std::uint64_t busy_ns = 0;  // Time in gangs.
+  bool is_draining = false;   // Nothing new starts on it; what runs ends.
+};
+
+}  // namespace seaway::device

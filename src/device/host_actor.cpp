@@ -1,0 +1,270 @@
+// The host's side of every conversation: decode, one call into the core, encode.
+
+#include "device/host_actor.hpp"
+
+#include <seaway.capnp.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/check.hpp"
+#include "program/codec.hpp"
+#include "wire/frame_builder.hpp"
+#include "wire/frame_reader.hpp"
+#include "wire/status_codec.hpp"
+
+namespace seaway::device {
+
+using actor::Role;
+using wire::Message;
+
+HostActor::HostActor(HostCore::Options options, HostWiring wiring, Backend& backend)
+    : wiring_(std::move(wiring)),
+      backend_(backend),
+      core_(options, backend, wiring_.bulk, wiring_.engine.clock(), wiring_.events) {}
+
+void HostActor::receive(const Frame& frame) {
+  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+    switch (message.which()) {
+      case Message::LAUNCHES:
+        read_launches(frame);
+        break;
+      case Message::ORDERS:
+        for (const auto order : message.getOrders()) {
+          core_.order(static_cast<program::OrderKind>(order.getKind()), order.getId(),
+                      order.getFirst(), order.getLast());
+        }
+        break;
+      case Message::EDGES:
+        for (const auto edge : message.getEdges()) {
+          core_.edge(static_cast<HostOutbox::Edge::Kind>(edge.getKind()), edge.getStamp(),
+                     edge.getEdge(), edge.getHost(),
+                     wire::read_status(edge.getCode(), edge.getMessage()));
+        }
+        break;
+      case Message::ARRAYS:
+        for (const auto array : message.getArrays()) {
+          if (array.getKind() == wire::ArrayRecord::Kind::PUT) {
+            std::vector<DeviceId> devices;
+            for (const std::uint32_t device : array.getDevices()) devices.push_back(device);
+            core_.put(array.getArray(), array.getObject(), devices);
+          } else {
+            core_.fetch(array.getArray(), array.getClient(), array.getObject());
+          }
+        }
+        break;
+      case Message::DEFINE_PLAN: {
+        auto part = program::decode_part_plan(wire::data_frame(message.getDefinePlan().getPart()));
+        if (!part.ok()) return part.status();
+        core_.define_plan(std::make_shared<const program::PartPlan>(std::move(part).value()));
+        break;
+      }
+      case Message::DEFINE_SPEC: {
+        auto spec = program::decode_array_spec(wire::data_frame(message.getDefineSpec().getSpec()));
+        if (!spec.ok()) return spec.status();
+        core_.define_spec(message.getDefineSpec().getId(), std::move(spec).value());
+        break;
+      }
+      case Message::COMPILE:
+        define_function(frame);
+        break;
+      case Message::WHY_QUESTION: {
+        const auto question = message.getWhyQuestion();
+        wire::FrameBuilder builder;
+        auto answer = builder.init_root<Message>().initWhyAnswer();
+        answer.setRequest(question.getRequest());
+        answer.setIsland(core_.options().island);
+        answer.setText(core_.why(question.getStamp()));
+        wiring_.router.send(Role::kController, 0, builder.finish());
+        break;
+      }
+      case Message::POKE:
+        is_poked_ = false;
+        break;
+      default:
+        return protocol_error(
+            "host " + std::to_string(core_.options().host) + " got a message of kind " +
+            std::to_string(static_cast<int>(message.which())) + ", which is not for hosts");
+    }
+    return Status();
+  });
+  SEAWAY_CHECK(status.ok(), status.to_string());
+}
+
+void HostActor::read_launches(const Frame& frame) {
+  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+    const auto batch = message.getLaunches();
+    const auto ids = batch.getIds();
+    for (const auto launch : batch.getRecords()) {
+      const std::uint32_t begin = launch.getBegin();
+      core_.launch(launch.getStamp(), launch.getRun(), launch.getPlan(), launch.getTenant(),
+                   launch.getAcknowledge(),
+                   [&ids, begin](std::uint32_t index) -> ArrayId { return ids[begin + index]; });
+    }
+  });
+  SEAWAY_CHECK(status.ok(), status.to_string());
+}
+
+void HostActor::define_function(const Frame& frame) {
+  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+    const auto definition = message.getCompile();
+    const FunctionId id = definition.getId();
+    if (definition.getNative().size() > 0) {
+      auto native = wiring_.natives.find(definition.getNative().cStr());
+      if (!native) {
+        send_compiled(
+            id,
+            invalid_argument("native function " + std::string(definition.getNative().cStr()) +
+                             " is not registered in this process; register it in main()"),
+            0, 0);
+        return Status();
+      }
+      send_compiled(id, {}, native->scratch_bytes(), native->cost_ns());
+      core_.add_function(id, std::move(native));
+      return Status();
+    }
+    auto graph = program::decode_function_graph(wire::data_frame(definition.getGraph()));
+    if (!graph.ok()) {
+      send_compiled(id, graph.status(), 0, 0);
+      return Status();
+    }
+    function::AxisSizes axes;
+    for (const auto axis : definition.getAxes()) {
+      axes.emplace_back(axis.getName().cStr(), axis.getSize());
+    }
+    backend_.compile(std::move(graph).value(), std::move(axes),
+                     [this, id](Result<std::shared_ptr<const function::Executable>> executable) {
+                       if (executable.ok()) {
+                         const auto& made = executable.value();
+                         send_compiled(id, {}, made->scratch_bytes(), made->cost_ns());
+                         core_.add_function(id, made);
+                       } else {
+                         send_compiled(id, executable.status(), 0, 0);
+                       }
+                     });
+    return Status();
+  });
+  SEAWAY_CHECK(status.ok(), status.to_string());
+}
+
+void HostActor::send_compiled(FunctionId function, const Status& status,
+                              std::uint64_t scratch_bytes, std::uint64_t cost_ns) {
+  wire::FrameBuilder builder;
+  auto compiled = builder.init_root<Message>().initCompiled();
+  compiled.setFunction(function);
+  compiled.setHost(core_.options().host);
+  compiled.setCode(static_cast<std::uint8_t>(status.code()));
+  if (!status.ok()) compiled.setMessage(status.message());
+  compiled.setScratchBytes(scratch_bytes);
+  compiled.setCostNs(cost_ns);
+  wiring_.router.send(Role::kController, 0, builder.finish());
+}
+
+void HostActor::idle() {
+  const bool has_more = core_.advance();
+  flush_enqueued();
+  flush_edges();
+  flush_fetched();
+  flush_dones();
+  if (has_more && !is_poked_) {
+    is_poked_ = true;
+    wire::FrameBuilder builder;
+    builder.init_root<Message>().setPoke();
+    wiring_.router.send(Role::kHost, core_.options().host, builder.finish());
+  }
+}
+
+void HostActor::flush_dones() {
+  HostOutbox& outbox = core_.outbox();
+  if (outbox.dones.empty() && outbox.failures.empty()) return;
+  wire::FrameBuilder builder;
+  auto batch = builder.init_root<Message>().initDones();
+  auto records = batch.initRecords(static_cast<unsigned>(outbox.dones.size()));
+  for (unsigned i = 0; i < outbox.dones.size(); ++i) {
+    const HostOutbox::Done& done = outbox.dones[i];
+    records[i].setKind(static_cast<wire::Done::Kind>(done.kind));
+    records[i].setId(done.id);
+    records[i].setFirst(done.first);
+    records[i].setLast(done.last);
+  }
+  auto failures = batch.initFailures(static_cast<unsigned>(outbox.failures.size()));
+  for (unsigned i = 0; i < outbox.failures.size(); ++i) {
+    failures[i].setStamp(outbox.failures[i].stamp);
+    failures[i].setCode(static_cast<std::uint8_t>(outbox.failures[i].status.code()));
+    failures[i].setMessage(outbox.failures[i].status.message());
+  }
+  outbox.dones.clear();
+  outbox.failures.clear();
+  wiring_.router.send(Role::kIsland, core_.options().island, builder.finish());
+}
+
+void HostActor::flush_edges() {
+  auto& edges = core_.outbox().edges;
+  if (edges.empty()) return;
+  std::stable_sort(edges.begin(), edges.end(),
+                   [](const auto& a, const auto& b) { return a.peer < b.peer; });
+  const std::uint64_t now_ns = wiring_.engine.clock().now_ns();
+  for (std::size_t begin = 0; begin < edges.size();) {
+    const HostId peer = edges[begin].peer;
+    std::size_t end = begin;
+    std::uint64_t bytes = 0;
+    while (end < edges.size() && edges[end].peer == peer) bytes += edges[end++].bytes;
+    wire::FrameBuilder builder;
+    auto list = builder.init_root<Message>().initEdges(static_cast<unsigned>(end - begin));
+    for (std::size_t i = begin; i < end; ++i) {
+      auto edge = list[static_cast<unsigned>(i - begin)];
+      edge.setKind(static_cast<wire::Edge::Kind>(edges[i].kind));
+      edge.setStamp(edges[i].stamp);
+      edge.setEdge(edges[i].edge);
+      edge.setHost(core_.options().host);
+      edge.setCode(static_cast<std::uint8_t>(edges[i].status.code()));
+      if (!edges[i].status.ok()) edge.setMessage(edges[i].status.message());
+    }
+    const std::uint64_t at_ns = wiring_.arrival ? wiring_.arrival(peer, now_ns, bytes) : now_ns;
+    if (at_ns <= now_ns) {
+      wiring_.router.send(Role::kHost, peer, builder.finish());
+    } else {
+      wiring_.engine.schedule(at_ns, [this, peer, frame = builder.finish()] {
+        wiring_.router.send(Role::kHost, peer, frame);
+      });
+    }
+    begin = end;
+  }
+  edges.clear();
+}
+
+void HostActor::flush_fetched() {
+  auto& fetched = core_.outbox().fetched;
+  for (std::size_t begin = 0; begin < fetched.size();) {
+    const ClientId client = fetched[begin].client;
+    std::size_t end = begin;
+    while (end < fetched.size() && fetched[end].client == client) ++end;
+    wire::FrameBuilder builder;
+    auto list = builder.init_root<Message>().initFetched(static_cast<unsigned>(end - begin));
+    for (std::size_t i = begin; i < end; ++i) {
+      auto answer = list[static_cast<unsigned>(i - begin)];
+      answer.setRequest(fetched[i].request);
+      answer.setCode(static_cast<std::uint8_t>(fetched[i].status.code()));
+      if (!fetched[i].status.ok()) answer.setMessage(fetched[i].status.message());
+    }
+    wiring_.router.send(Role::kClient, client, builder.finish());
+    begin = end;
+  }
+  fetched.clear();
+}
+
+void HostActor::flush_enqueued() {
+  auto& enqueued = core_.outbox().enqueued;
+  if (enqueued.empty()) return;
+  wire::FrameBuilder builder;
+  auto list = builder.init_root<Message>().initFinished(static_cast<unsigned>(enqueued.size()));
+  for (unsigned i = 0; i < enqueued.size(); ++i) {
+    list[i].setStamp(enqueued[i]);
+    list[i].setIsland(core_.options().island);
+    list[i].setPlaced(true);
+  }
+  enqueued.clear();
+  wiring_.router.send(Role::kController, 0, builder.finish());
+}
+
+}  // namespace seaway::device

@@ -1,0 +1,59 @@
+// HostActor: messages to and from one island's host.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "actor/actor.hpp"
+#include "actor/engine.hpp"
+#include "actor/router.hpp"
+#include "device/host_core.hpp"
+#include "function/native_registry.hpp"
+
+namespace seaway::device {
+
+/// How long a value of `bytes` bytes takes from this host to `peer`, given that it leaves at
+/// `now_ns`: when it arrives. The simulator and embedded links share this seam.
+using LinkArrival =
+    std::function<std::uint64_t(HostId peer, std::uint64_t now_ns, std::uint64_t bytes)>;
+
+/// What a host is given at its start; everything outlives it.
+struct HostWiring {
+  actor::Engine& engine;
+  actor::Router& router;
+  transport::LocalBulk& bulk;
+  const function::NativeRegistry& natives;
+  events::EventStream& events;
+  LinkArrival arrival;
+};
+
+/// The host of one island: it compiles, prepares, executes in order, and moves payload. One frame
+/// to each role it talks to when its mailbox runs empty.
+class HostActor final : public actor::Actor {
+ public:
+  HostActor(HostCore::Options options, HostWiring wiring, Backend& backend);
+
+  void receive(const Frame& frame) override;
+  void idle() override;
+
+  HostCore& core() { return core_; }
+
+ private:
+  void read_launches(const Frame& frame);
+  void define_function(const Frame& frame);
+  void send_compiled(FunctionId function, const Status& status, std::uint64_t scratch_bytes,
+                     std::uint64_t cost_ns);
+  void flush_dones();
+  void flush_edges();
+  void flush_fetched();
+  void flush_enqueued();
+
+  HostWiring wiring_;
+  Backend& backend_;
+  HostCore core_;
+  bool is_poked_ = false;
+};
+
+}  // namespace seaway::device

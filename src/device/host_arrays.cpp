@@ -1,0 +1,282 @@
+// Arrays on a host: making, loading, spilling, poisoning, freeing, and reading them out.
+
+#include <cstring>
+
+#include "base/check.hpp"
+#include "device/host_core.hpp"
+
+namespace seaway::device {
+
+using events::EventKind;
+using program::kNone;
+
+ShardMemory HostCore::make_memory(std::size_t shards, std::uint64_t shard_bytes) {
+  auto slab = slabs_.make(static_cast<std::uint32_t>(shards), shard_bytes);
+  // The budgets are within the machine's memory, so this is the machine failing, not a caller.
+  SEAWAY_CHECK(slab.ok(), slab.status().to_string());
+  return ShardMemory(std::move(slab).value());
+}
+
+void HostCore::charge(const std::vector<DeviceId>& devices, std::uint64_t bytes) {
+  for (const DeviceId device : devices) {
+    DeviceState& state = devices_[device];
+    state.used_bytes += bytes;
+    SEAWAY_CHECK(state.used_bytes <= state.budget_bytes, options_.island, device, bytes,
+                 state.used_bytes, state.budget_bytes);
+    if (state.used_bytes > state.peak_bytes) state.peak_bytes = state.used_bytes;
+  }
+}
+
+void HostCore::uncharge(const std::vector<DeviceId>& devices, std::uint64_t bytes) {
+  for (const DeviceId device : devices) {
+    SEAWAY_CHECK(devices_[device].used_bytes >= bytes, options_.island, device, bytes);
+    devices_[device].used_bytes -= bytes;
+  }
+}
+
+void HostCore::put(ArrayId array, std::uint64_t spec, const std::vector<DeviceId>& devices) {
+  auto& desc = upload_descs_[spec];
+  if (!desc || desc->group.devices != devices) {
+    const auto found = specs_.find(spec);
+    SEAWAY_CHECK(found != specs_.end(), array, spec);
+    auto made = std::make_shared<ArrayDesc>();
+    made->type = found->second.type;
+    made->spec = found->second.sharding.spec();
+    made->group = {devices, found->second.sharding.mesh().axes()};
+    made->mask = mask_of(devices, options_.devices);
+    made->shard_bytes = (found->second.sharding.shard_type(made->type).bytes() + 63) / 64 * 64;
+    desc = std::move(made);
+  }
+  ArrayRecord& record = arrays_[array];
+  record.desc = desc;
+  record.is_upload = true;
+  record.is_settled = true;
+  record.state = ArrayRecord::State::kOnHost;
+  auto payload = bulk_.take_upload(array);
+  if (!payload) {
+    poison_array(array, cancelled("upload of array " + std::to_string(array) + " was withdrawn"));
+    return;
+  }
+  record.memory = ShardMemory(std::move(*payload));
+  events_.record({.time_ns = clock_.now_ns(),
+                  .object = array,
+                  .value = desc->shard_bytes * devices.size(),
+                  .island = static_cast<std::uint16_t>(options_.island),
+                  .kind = EventKind::kUpload});
+}
+
+bool HostCore::bind_arg(PartRun& part, std::uint32_t arg) {
+  const ArrayId id = part.args[arg];
+  const auto found = arrays_.find(id);
+  SEAWAY_CHECK(found != arrays_.end(), part.stamp, id);
+  ArrayRecord& record = found->second;
+  if (record.state == ArrayRecord::State::kPoisoned) {
+    // Down a chain of runs the root cause is passed on as it is.
+    const Status& cause = *record.poison;
+    const std::string path = "array " + std::to_string(sequence_of(id)) + ", argument " +
+                             std::to_string(part.plan->part->args[arg].parameter) + " of run " +
+                             std::to_string(sequence_of(part.run)) + ": ";
+    fail(part,
+         cause.code() == StatusCode::kInputLost ? cause : input_lost(path + cause.to_string()));
+    return false;
+  }
+  SEAWAY_CHECK(record.state != ArrayRecord::State::kPending, part.stamp, id);
+  if (record.state == ArrayRecord::State::kOnHost) {
+    // The built-in devices share the host's memory: loading hands the bytes over.
+    charge(record.desc->group.devices, record.desc->shard_bytes);
+    record.state = ArrayRecord::State::kReady;
+    events_.record({.time_ns = clock_.now_ns(),
+                    .object = id,
+                    .value = record.desc->shard_bytes,
+                    .island = static_cast<std::uint16_t>(options_.island),
+                    .kind = EventKind::kArrayLoad});
+  }
+  part.tables[part.plan->part->blocks.size() + arg] = record.memory.buffer();
+  return true;
+}
+
+void HostCore::record_array(EventKind kind, ArrayId id, std::uint64_t bytes) {
+  events_.record({.time_ns = clock_.now_ns(),
+                  .object = id,
+                  .value = bytes,
+                  .island = static_cast<std::uint16_t>(options_.island),
+                  .kind = kind});
+}
+
+void HostCore::make_output(PartRun& part, std::uint32_t output) {
+  const program::PartPlan& shape = *part.plan->part;
+  const ArrayId id = part.outputs[output];
+  ArrayRecord& record = arrays_.find(id)->second;
+  for (std::size_t a = 0; a < shape.args.size(); ++a) {
+    if (!shape.args[a].donated || shape.args[a].donated_to != output) continue;
+    const auto donor = arrays_.find(part.args[a]);
+    if (donor == arrays_.end()) break;
+    if (donor->second.state == ArrayRecord::State::kOnHost) {
+      const bool is_bound = bind_arg(part, static_cast<std::uint32_t>(a));
+      SEAWAY_CHECK(is_bound, part.stamp, a);
+    }
+    // Who asked for the value before it was given away still gets it.
+    if (donor->second.has_waiters) serve_waiters(part.args[a]);
+    record.memory = std::move(donor->second.memory);
+    record_array(EventKind::kArrayFree, part.args[a], record.desc->shard_bytes);
+    record_array(EventKind::kArrayAllocate, id, record.desc->shard_bytes);
+    arrays_.erase(donor);
+    break;
+  }
+  if (!record.memory.has_value()) {
+    charge(record.desc->group.devices, record.desc->shard_bytes);
+    record.memory = make_memory(record.desc->group.devices.size(), record.desc->shard_bytes);
+    events_.record({.time_ns = clock_.now_ns(),
+                    .stamp = part.stamp,
+                    .object = id,
+                    .value = record.desc->shard_bytes,
+                    .place = shape.values[shape.outputs[output].value].group,
+                    .tenant = part.tenant,
+                    .island = static_cast<std::uint16_t>(options_.island),
+                    .kind = EventKind::kArrayAllocate});
+  }
+  part.tables[shape.blocks.size() + shape.args.size() + output] = record.memory.buffer();
+}
+
+void HostCore::poison_array(ArrayId id, const Status& cause) {
+  const auto found = arrays_.find(id);
+  if (found == arrays_.end()) return;
+  ArrayRecord& record = found->second;
+  if (record.state == ArrayRecord::State::kPoisoned) return;
+  // A value that exists may be in the hands of a running gang: it goes when it is freed or spilled.
+  const bool gives_back = record.state != ArrayRecord::State::kReady;
+  if (gives_back) {
+    if (record.memory.has_value() && record.state != ArrayRecord::State::kOnHost) {
+      uncharge(record.desc->group.devices, record.desc->shard_bytes);
+      record_array(EventKind::kArrayFree, id, record.desc->shard_bytes);
+    }
+    record.memory.reset();
+  }
+  record.state = ArrayRecord::State::kPoisoned;
+  record.poison = std::make_unique<Status>(cause);
+  events_.record({.time_ns = clock_.now_ns(),
+                  .object = id,
+                  .island = static_cast<std::uint16_t>(options_.island),
+                  .kind = EventKind::kArrayPoison,
+                  .code = cause.code()});
+}
+
+/// What a gang that did not run leaves, before the next one in its streams looks at it.
+void HostCore::poison_outputs(PartRun& part, std::uint32_t gang) {
+  const program::PartPlan& shape = *part.plan->part;
+  for (const std::uint32_t value : shape.gangs[gang].results) {
+    if (shape.values[value].place != program::Value::Place::kOutput) continue;
+    poison_array(part.outputs[shape.values[value].index], part.failure);
+  }
+}
+
+void HostCore::free_array(ArrayId id) {
+  const auto found = arrays_.find(id);
+  if (found == arrays_.end()) return;
+  ArrayRecord& record = found->second;
+  const bool is_awaited = record.has_waiters && !record.is_settled;
+  if (record.has_waiters && record.is_settled) serve_waiters(id);
+  if (record.memory.has_value() && record.state != ArrayRecord::State::kOnHost) {
+    uncharge(record.desc->group.devices, record.desc->shard_bytes);
+    record_array(EventKind::kArrayFree, id, record.desc->shard_bytes);
+  }
+  if (is_awaited) {
+    // Its room is free; its bytes wait in the host's own memory for the outcome of their run.
+    if (record.state == ArrayRecord::State::kReady) record.state = ArrayRecord::State::kOnHost;
+    record.is_dropped = true;
+    return;
+  }
+  arrays_.erase(found);
+}
+
+void HostCore::spill(ArrayId id) {
+  const auto found = arrays_.find(id);
+  SEAWAY_CHECK(found != arrays_.end(), id);
+  ArrayRecord& record = found->second;
+  if (record.state == ArrayRecord::State::kReady) {
+    // Moved, not handed over: device memory is to be free, and on other back ends it is elsewhere.
+    const std::size_t shards = record.desc->group.devices.size();
+    ShardMemory target = make_memory(shards, record.desc->shard_bytes);
+    const function::ShardedBuffer to = target.buffer(), from = record.memory.buffer();
+    for (std::size_t shard = 0; shard < shards && record.desc->shard_bytes > 0; ++shard) {
+      std::memcpy(to.shard(shard), from.shard(shard), record.desc->shard_bytes);
+    }
+    record.memory = std::move(target);
+    record.state = ArrayRecord::State::kOnHost;
+    uncharge(record.desc->group.devices, record.desc->shard_bytes);
+    events_.record({.time_ns = clock_.now_ns(),
+                    .object = id,
+                    .value = record.desc->shard_bytes,
+                    .island = static_cast<std::uint16_t>(options_.island),
+                    .kind = EventKind::kArraySpill});
+  }
+  if (record.state == ArrayRecord::State::kPoisoned && record.memory.has_value()) {
+    uncharge(record.desc->group.devices, record.desc->shard_bytes);
+    record_array(EventKind::kArrayFree, id, record.desc->shard_bytes);
+    record.memory.reset();
+  }
+  outbox_.dones.push_back({HostOutbox::Done::Kind::kSpilled, id, 0, 0});
+}
+
+void HostCore::fetch(ArrayId array, ClientId client, std::uint64_t request) {
+  const auto found = arrays_.find(array);
+  if (found == arrays_.end()) {
+    outbox_.fetched.push_back(
+        {client, request,
+         invalid_argument("array " + std::to_string(array) + " is not on island " +
+                          std::to_string(options_.island) + "; it was freed or donated")});
+    return;
+  }
+  if (!found->second.is_settled) {
+    found->second.has_waiters = true;
+    waiters_[array].push_back({client, request});
+    return;
+  }
+  serve(found->second, {client, request});
+}
+
+/// What a run makes is read only once its part here has ended well, or failed: a value that
+/// somebody has read is never taken back.
+void HostCore::settle(ArrayId id) {
+  const auto found = arrays_.find(id);
+  if (found == arrays_.end()) return;
+  found->second.is_settled = true;
+  serve_waiters(id);
+  if (found->second.is_dropped) arrays_.erase(found);
+}
+
+void HostCore::serve_waiters(ArrayId id) {
+  const auto found = arrays_.find(id);
+  if (found == arrays_.end() || !found->second.has_waiters) return;
+  found->second.has_waiters = false;
+  const auto waiting = waiters_.find(id);
+  const std::vector<Waiter> waiters = std::move(waiting->second);
+  waiters_.erase(waiting);
+  for (const Waiter& waiter : waiters) serve(found->second, waiter);
+}
+
+void HostCore::serve(const ArrayRecord& record, const Waiter& waiter) {
+  HostOutbox::Fetched answer{waiter.client, waiter.request, {}};
+  auto target = bulk_.take_target(waiter.client, waiter.request);
+  if (!target) return;  // Withdrawn: its deadline passed, and nobody waits any more.
+  if (record.state == ArrayRecord::State::kPoisoned) {
+    answer.status = *record.poison;
+  } else if (record.state == ArrayRecord::State::kPending) {
+    answer.status = cancelled("the run that makes this array ended without making it");
+  } else if (target->size() != record.desc->type.bytes()) {
+    answer.status = invalid_argument("a buffer of " + std::to_string(target->size()) +
+                                     " bytes cannot hold " + to_string(record.desc->type));
+  } else if (record.desc->group.devices.size() == 1) {
+    if (!target->empty()) std::memcpy(target->data(), record.memory.buffer().base, target->size());
+  } else {
+    const transfer::ReshardPlan plan(record.desc->type,
+                                     {record.desc->group.axes, record.desc->spec, {}},
+                                     {{}, PartitionSpec(), {}});
+    for (const transfer::Copy& copy : plan.copies(0)) {
+      transfer::copy_region(record.memory.buffer().shard(copy.source_shard), target->data(), copy);
+    }
+  }
+  outbox_.fetched.push_back(std::move(answer));
+}
+
+}  // namespace seaway::device

@@ -1,0 +1,337 @@
+// Orders and parts: what the controller and the scheduler say, and when a part is over.
+
+#include "device/host_core.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace seaway::device {
+
+using program::kNone;
+using program::OrderKind;
+
+namespace {
+
+std::uint64_t edge_key(Stamp stamp, std::uint32_t edge) { return (stamp << 24) | edge; }
+
+}  // namespace
+
+HostCore::HostCore(Options options, Backend& backend, transport::LocalBulk& bulk,
+                   const Clock& clock, events::EventStream& events)
+    : options_(options),
+      backend_(backend),
+      bulk_(bulk),
+      clock_(clock),
+      events_(events),
+      slabs_(heap_, {}),
+      devices_(options.devices),
+      blocked_((options.devices + 63) / 64) {
+  std::vector<DeviceId> all(options.devices);
+  for (DeviceId i = 0; i < options.devices; ++i) all[i] = i;
+  all_devices_ = mask_of(all, options.devices);
+  for (DeviceState& device : devices_) device.budget_bytes = options.device_bytes;
+}
+
+void HostCore::add_function(FunctionId id, std::shared_ptr<const function::Executable> executable) {
+  functions_[id] = std::move(executable);
+}
+
+void HostCore::define_plan(program::PartPlanPtr part) {
+  const PlanId id = part->id;
+  auto plan = make_host_plan(std::move(part), options_.devices, [this](FunctionId function) {
+    const auto found = functions_.find(function);
+    return found == functions_.end() ? nullptr : found->second;
+  });
+  SEAWAY_CHECK(plan.ok(), plan.status().to_string());
+  for (GangPlan& gang : plan.value()->gangs) {
+    gang.is_simple = gang.executable && backend_.runs_inline(gang.cost_ns * gang.shards);
+  }
+  plans_[id] = std::move(plan).value();
+}
+
+void HostCore::define_spec(std::uint64_t spec, ArraySpec array) { specs_[spec] = std::move(array); }
+
+std::uint32_t HostCore::parameter_count(PlanId plan) const {
+  const auto found = plans_.find(plan);
+  return found == plans_.end() ? 0 : static_cast<std::uint32_t>(found->second->part->args.size());
+}
+
+const program::PartPlan* HostCore::find_plan(PlanId plan) const {
+  const auto found = plans_.find(plan);
+  return found == plans_.end() ? nullptr : found->second->part.get();
+}
+
+PartRun* HostCore::find(Stamp stamp) {
+  const auto found = parts_.find(stamp);
+  return found == parts_.end() ? nullptr : found->second.get();
+}
+
+const std::vector<DeviceId>* HostCore::group_devices(Stamp stamp, std::uint32_t group) const {
+  const auto found = parts_.find(stamp);
+  if (found == parts_.end()) return nullptr;
+  return &found->second->plan->part->groups[group].devices;
+}
+
+std::uint32_t HostCore::gang_index(Stamp stamp, std::uint32_t position) const {
+  const auto& gangs = parts_.find(stamp)->second->plan->part->gangs;
+  const auto found =
+      std::find_if(gangs.begin(), gangs.end(),
+                   [position](const program::Gang& gang) { return gang.position == position; });
+  SEAWAY_CHECK(found != gangs.end(), stamp, position);
+  return static_cast<std::uint32_t>(found - gangs.begin());
+}
+
+void HostCore::launch(Stamp stamp, RunId run, PlanId plan_id, TenantId tenant, bool acknowledge,
+                      const std::function<ArrayId(std::uint32_t)>& id_at) {
+  const auto found = plans_.find(plan_id);
+  SEAWAY_CHECK(found != plans_.end(), plan_id, stamp);
+  std::unique_ptr<PartRun> part;
+  if (spare_parts_.empty()) {
+    part = std::make_unique<PartRun>();
+  } else {
+    part = std::move(spare_parts_.back());
+    spare_parts_.pop_back();
+  }
+  const HostPlan& plan = *found->second;
+  const program::PartPlan& shape = *plan.part;
+  part->plan = &plan;
+  part->stamp = stamp;
+  part->run = run;
+  part->tenant = tenant;
+  part->acknowledge = acknowledge;
+  part->tables.resize(plan.tables);
+  part->tables[plan.nothing] = {};
+  part->is_bound.assign(plan.tables, 0);
+  part->blocks.clear();
+  part->blocks.resize(shape.blocks.size());
+  part->block_bytes.assign(shape.blocks.size(), 0);
+  part->sends.clear();
+  part->sends.resize(shape.sends.size());
+  part->receives.assign(shape.receives.size(), {});
+  part->edges_open = static_cast<std::uint32_t>(shape.sends.size() + shape.receives.size());
+  std::uint32_t next = 0;
+  part->args.resize(shape.args.size());
+  for (ArrayId& id : part->args) id = id_at(next++);
+  part->outputs.resize(shape.outputs.size());
+  for (std::size_t i = 0; i < part->outputs.size(); ++i) {
+    part->outputs[i] = id_at(next++);
+    ArrayRecord& record = arrays_[part->outputs[i]];
+    record.desc = plan.outputs[i];
+  }
+  last_launch_ = stamp;
+  parts_.emplace(stamp, std::move(part));
+  // With it whoever reads the events later knows which plan the gangs of this stamp belong to.
+  events_.record({.time_ns = clock_.now_ns(),
+                  .stamp = stamp,
+                  .object = plan_id,
+                  .tenant = tenant,
+                  .island = static_cast<std::uint16_t>(options_.island),
+                  .kind = events::EventKind::kPrepare});
+  // Whatever overtook this launch is applied now.
+  for (std::uint32_t s = 0; !held_edges_.empty() && s < shape.sends.size(); ++s) {
+    const auto held = held_edges_.find(edge_key(stamp, shape.sends[s].edge));
+    if (held == held_edges_.end()) continue;
+    const HeldEdge edge_held = held->second;
+    held_edges_.erase(held);
+    edge(edge_held.kind, stamp, shape.sends[s].edge, edge_held.from, edge_held.status);
+  }
+  while (!held_orders_.empty()) {
+    const HeldOrder held = held_orders_.front();
+    if (is_early(held.kind, held.id)) break;
+    held_orders_.pop_front();
+    apply_order(held.kind, held.id, held.first, held.last);
+  }
+}
+
+void HostCore::order(OrderKind kind, std::uint64_t id, std::uint32_t first, std::uint32_t last) {
+  if (!held_orders_.empty() || is_early(kind, id)) {
+    held_orders_.push_back({kind, id, first, last});
+    return;
+  }
+  apply_order(kind, id, first, last);
+}
+
+bool HostCore::is_early(OrderKind kind, std::uint64_t id) const {
+  // Launches come in stamp order.
+  return kind != OrderKind::kFree && kind != OrderKind::kSpill && id > last_launch_;
+}
+
+void HostCore::apply_order(OrderKind kind, std::uint64_t id, std::uint32_t first,
+                           std::uint32_t last) {
+  if (kind == OrderKind::kFree) {
+    if (pending_begin_ == pending_.size()) {
+      free_array(id);
+    } else {
+      pending_.push_back({nullptr, 0, 0, Entry::State::kWaiting, id});
+    }
+    return;
+  }
+  if (kind == OrderKind::kSpill) {
+    spill(id);
+    return;
+  }
+  PartRun* part = find(id);
+  if (!part) {
+    // A cancel or a move crossed the part's last word to the scheduler: there is nothing left.
+    SEAWAY_CHECK(kind == OrderKind::kCancel || kind == OrderKind::kMoveSends, id,
+                 static_cast<int>(kind));
+    outbox_.dones.push_back({kind == OrderKind::kCancel ? HostOutbox::Done::Kind::kFenced
+                                                        : HostOutbox::Done::Kind::kMoved,
+                             id, 0, 0});
+    return;
+  }
+  switch (kind) {
+    case OrderKind::kAdmit:
+      part->is_admitted = true;
+      part->room_mark = pending_base_ + pending_.size();
+      if (!part->receives.empty() && !part->is_armed) arming_.push_back(part);
+      break;
+    case OrderKind::kPlace:
+      if (part->plan->is_uniform) {
+        if (first < last) pending_.push_back({part, first, last, Entry::State::kWaiting, 0});
+      } else {
+        for (std::uint32_t gang = first; gang < last; ++gang) {
+          pending_.push_back({part, gang, gang + 1, Entry::State::kWaiting, 0});
+        }
+      }
+      part->gangs_placed += last - first;
+      if (part->acknowledge && part->gangs_placed == part->plan->gangs.size()) {
+        outbox_.enqueued.push_back(part->stamp);
+        part->acknowledge = false;
+      }
+      break;
+    case OrderKind::kCancel:
+      cancel(*part);
+      break;
+    case OrderKind::kMoveSends:
+      move_sends(*part);
+      break;
+    case OrderKind::kFree:
+    case OrderKind::kSpill:
+      break;
+  }
+}
+
+void HostCore::cancel(PartRun& part) {
+  if (part.is_cancelled) return;
+  part.is_cancelled = true;
+  if (!part.has_failed()) {
+    // The controller knows why, and has told whoever asked: nothing to report upwards.
+    part.is_reported = true;
+    part.failure = cancelled("run " + std::to_string(part.run) + " was cancelled");
+  }
+  if (!part.is_armed) decline(part);
+  // Gangs that will never be placed make nothing: their values are poison from now on.
+  for (std::uint32_t s = 0; s < part.sends.size(); ++s) {
+    part.sends[s].is_made = true;
+    try_send(part, s);
+  }
+  part.is_fencing = true;
+  shrink_blocks(part, 0);
+  report_fenced(part);
+  end_part_if_over(part);
+}
+
+/// Once a cancelled part's last transfer is over, nobody reads or writes its room but its gangs.
+void HostCore::report_fenced(PartRun& part) {
+  if (!part.is_fencing || part.edges_open > 0) return;
+  part.is_fencing = false;
+  outbox_.dones.push_back({HostOutbox::Done::Kind::kFenced, part.stamp, 0, 0});
+}
+
+void HostCore::fail(PartRun& part, Status status) {
+  if (part.has_failed()) return;
+  part.failure = std::move(status);
+  if (!part.is_reported) {
+    part.is_reported = true;
+    outbox_.failures.push_back({part.stamp, part.failure});
+  }
+}
+
+void HostCore::end_part_if_over(PartRun& part) {
+  const bool all_done = part.gangs_done == part.plan->gangs.size() ||
+                        (part.is_cancelled && part.gangs_done == part.gangs_placed);
+  if (!all_done) return;
+  if (!part.is_ended) {
+    part.is_ended = true;
+    if (!part.is_armed) decline(part);
+    // A donation that was placed has been paid for, though no gang took the buffer over. What was
+    // not placed may still be read by earlier runs: the scheduler says when it goes.
+    for (std::size_t a = 0; part.has_failed() && a < part.args.size(); ++a) {
+      const std::uint32_t output = part.plan->part->args[a].donated_to;
+      if (output == kNone || part.plan->part->outputs[output].gang >= part.gangs_placed) continue;
+      free_array(part.args[a]);
+    }
+    for (std::uint32_t i = 0; i < part.outputs.size(); ++i) {
+      if (part.has_failed()) poison_array(part.outputs[i], part.failure);
+      settle(part.outputs[i]);
+    }
+  }
+  if (part.edges_open == 0) erase_part(part);
+}
+
+void HostCore::erase_part(PartRun& part) {
+  if (part.plan->is_uniform && part.busy_ns > 0) {
+    for (const DeviceId device : part.plan->part->groups[part.plan->part->gangs[0].group].devices) {
+      devices_[device].busy_ns += part.busy_ns;
+      devices_[device].gangs_done += part.gangs_done;
+    }
+  }
+  for (std::size_t b = 0; b < part.blocks.size(); ++b) {
+    if (part.block_bytes[b] > 0) {
+      const auto& group = part.plan->part->groups[part.plan->part->blocks[b].group];
+      uncharge(group.devices, part.block_bytes[b]);
+    }
+  }
+  std::erase(arming_, &part);
+  const auto found = parts_.find(part.stamp);
+  std::unique_ptr<PartRun> spare = std::move(found->second);
+  parts_.erase(found);
+  spare->blocks.clear();
+  spare->sends.clear();
+  spare->failure = Status();
+  spare->room_mark = 0;
+  spare->busy_ns = 0;
+  spare->gangs_placed = spare->gangs_done = 0;
+  spare->is_admitted = spare->is_armed = spare->is_cancelled = false;
+  spare->is_reported = spare->is_ended = spare->is_moving = spare->is_fencing = false;
+  spare->step = 0;
+  if (spare_parts_.size() < 256) spare_parts_.push_back(std::move(spare));
+}
+
+std::string HostCore::why(Stamp stamp) const {
+  const auto found = parts_.find(stamp);
+  if (found == parts_.end()) return "";
+  const PartRun& part = *found->second;
+  const std::string name =
+      "run " + std::to_string(part.run) + " on island " + std::to_string(options_.island) + ": ";
+  std::string text;
+  for (std::size_t i = pending_begin_; i < pending_.size(); ++i) {
+    const Entry& entry = pending_[i];
+    if (entry.part != &part || entry.state == Entry::State::kDone) continue;
+    text += name + "gang " + std::to_string(entry.gang);
+    if (entry.state == Entry::State::kRunning) {
+      text += " runs now\n";
+      continue;
+    }
+    std::size_t ahead = 0;
+    for (std::size_t j = pending_begin_; j < i; ++j) {
+      ahead += pending_[j].state != Entry::State::kDone;
+    }
+    text += " waits behind " + std::to_string(ahead) + " entries of the order";
+    for (const std::uint32_t r : part.plan->gangs[entry.gang].receives) {
+      if (part.receives[r].has_value) continue;
+      const program::Receive& receive = part.plan->part->receives[r];
+      text += ", for edge " + std::to_string(receive.edge) + " from island " +
+              std::to_string(receive.peer);
+    }
+    text += "\n";
+  }
+  if (text.empty() && part.edges_open > 0) {
+    text = name + std::to_string(part.edges_open) + " edges to or from other islands are open\n";
+  }
+  return text;
+}
+
+}  // namespace seaway::device

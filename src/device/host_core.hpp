@@ -1,0 +1,252 @@
+// HostCore: runs the gangs of one island's devices in the scheduler's order. No actor, no thread.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/ids.hpp"
+#include "device/backend.hpp"
+#include "device/device_state.hpp"
+#include "device/host_plan.hpp"
+#include "device/part_run.hpp"
+#include "events/event_stream.hpp"
+#include "program/order_kind.hpp"
+#include "store/slab.hpp"
+#include "transport/bulk.hpp"
+
+namespace seaway::device {
+
+/// What a host has to say after it was told something; the actor turns it into frames.
+struct HostOutbox {
+  struct Done {
+    enum class Kind : std::uint8_t { kGangs, kReceived, kSpilled, kMoved, kFenced };
+    Kind kind = Kind::kGangs;
+    std::uint64_t id = 0;
+    std::uint32_t first = 0, last = 0;
+  };
+  struct Failure {
+    Stamp stamp = 0;
+    Status status;
+  };
+  struct Edge {
+    enum class Kind : std::uint8_t { kArmed, kDeclined, kDelivered, kConsumed };
+    Kind kind = Kind::kArmed;
+    HostId peer = 0;
+    Stamp stamp = 0;
+    std::uint32_t edge = 0;
+    std::uint64_t bytes = 0;  // kDelivered: payload, for the link's bandwidth.
+    Status status;
+  };
+  struct Fetched {
+    ClientId client = 0;
+    std::uint64_t request = 0;
+    Status status;
+  };
+  std::vector<Done> dones;
+  std::vector<Failure> failures;
+  std::vector<Edge> edges;
+  std::vector<Fetched> fetched;
+  std::vector<Stamp> enqueued;  // Parts whose enqueueing was to be acknowledged.
+};
+
+/// The pure core of one host: stores, streams and transfers of an island's devices.
+///
+/// Orders are followed per device in the sequence in which they come; a gang starts when it is the
+/// first unfinished entry on each of its devices and its inputs have arrived, on all its shards at
+/// once. Room is taken in stream order, so that the devices' budgets hold at every instant (HO-1);
+/// a part that fails or is cancelled still takes its turn, as no-ops (HO-2); each edge ends exactly
+/// once (HO-3).
+///
+/// Control thread only; never blocks. References outlive it.
+class HostCore {
+ public:
+  struct Options {
+    HostId host = 0;
+    IslandId island = 0;
+    std::uint32_t devices = 1;
+    std::uint64_t device_bytes = std::uint64_t{1} << 30;
+  };
+
+  HostCore(Options options, Backend& backend, transport::LocalBulk& bulk, const Clock& clock,
+           events::EventStream& events);
+
+  // What the controller says.
+  void add_function(FunctionId id, std::shared_ptr<const function::Executable> executable);
+  void define_plan(program::PartPlanPtr part);
+  void define_spec(std::uint64_t spec, ArraySpec array);
+  /// `ids`: the part's arguments, then its outputs.
+  void launch(Stamp stamp, RunId run, PlanId plan, TenantId tenant, bool acknowledge,
+              const std::function<ArrayId(std::uint32_t)>& id_at);
+  void put(ArrayId array, std::uint64_t spec, const std::vector<DeviceId>& devices);
+  void fetch(ArrayId array, ClientId client, std::uint64_t request);
+
+  // What the scheduler says: entries of the order, in order.
+  void order(program::OrderKind kind, std::uint64_t id, std::uint32_t first, std::uint32_t last);
+
+  // What other hosts say.
+  void edge(HostOutbox::Edge::Kind kind, Stamp stamp, std::uint32_t edge, HostId from,
+            Status status);
+
+  /// Runs whatever can run, for at most about a millisecond of kernels. True when there is more to
+  /// do at once: call again after other messages had their turn.
+  bool advance();
+
+  HostOutbox& outbox() { return outbox_; }
+  DeviceState& device(DeviceId device) { return devices_[device]; }
+  const Options& options() const { return options_; }
+  std::uint32_t parameter_count(PlanId plan) const;
+  /// Null when the plan is not known.
+  const program::PartPlan* find_plan(PlanId plan) const;
+
+  /// Nothing is queued, running or held except finished arrays.
+  bool is_idle() const { return parts_.empty() && pending_begin_ == pending_.size(); }
+  std::size_t array_count() const { return arrays_.size(); }
+  /// The devices of one group of a part that is here; null for one that is not. For checkers.
+  const std::vector<DeviceId>* group_devices(Stamp stamp, std::uint32_t group) const;
+  /// The index, within its part, of the gang with this position in the program. Requires that the
+  /// part is here. For checkers.
+  std::uint32_t gang_index(Stamp stamp, std::uint32_t position) const;
+  /// Why nothing of `stamp` runs now; one line per waiting gang. Empty if unknown here.
+  std::string why(Stamp stamp) const;
+
+ private:
+  struct ArrayRecord {
+    enum class State : std::uint8_t { kPending, kReady, kOnHost, kPoisoned };
+    State state = State::kPending;
+    bool is_upload = false;
+    bool has_waiters = false;
+    bool is_settled = false;  // The part that makes it is over: its outcome cannot change any more.
+    bool is_dropped = false;  // Freed, but for those who wait to read it.
+    std::shared_ptr<const ArrayDesc> desc;
+    ShardMemory memory;
+    std::unique_ptr<Status> poison;
+  };
+  struct Waiter {
+    ClientId client = 0;
+    std::uint64_t request = 0;
+  };
+  struct Entry {  // One place in the streams: a gang, or the freeing of an array.
+    enum class State : std::uint8_t { kWaiting, kRunning, kDone };
+    PartRun* part = nullptr;  // Null: free `array`.
+    std::uint32_t gang = 0;   // The next of gangs [gang, last): more than one only where all
+    std::uint32_t last = 0;   // gangs of the plan run on the same devices.
+    State state = State::kWaiting;
+    ArrayId array = 0;
+  };
+
+  // host_core.cpp: orders and parts.
+  void apply_order(program::OrderKind kind, std::uint64_t id, std::uint32_t first,
+                   std::uint32_t last);
+  bool is_early(program::OrderKind kind, std::uint64_t id) const;
+  void cancel(PartRun& part);
+  void report_fenced(PartRun& part);
+  void fail(PartRun& part, Status status);
+  /// The same, for what `gang` itself did: the message names the line of the user's call.
+  void fail_gang(PartRun& part, std::uint32_t gang, const Status& status);
+  void end_part_if_over(PartRun& part);
+  void erase_part(PartRun& part);
+  PartRun* find(Stamp stamp);
+
+  // host_execution.cpp: streams.
+  bool is_ready(const PartRun& part, std::uint32_t gang) const;
+  const DeviceMask* mask_of_entry(const Entry& entry) const;
+  void start(std::uint64_t sequence);
+  bool run_entry(std::uint64_t sequence, std::uint64_t& burst_ns);
+  void start_reshard(PartRun& part, std::uint32_t gang, std::uint64_t sequence);
+  bool bind_tables(PartRun& part, std::uint32_t gang);
+  bool bind_table(PartRun& part, std::uint32_t table);
+  bool bind_arg(PartRun& part, std::uint32_t arg);
+  static function::ShardedBuffer buffer_at(const PartRun& part, ValueSlot slot) {
+    function::ShardedBuffer buffer = part.tables[slot.table];
+    buffer.base += slot.offset;
+    return buffer;
+  }
+  void ensure_block(PartRun& part, std::uint32_t block);
+  void finish_gang(PartRun& part, std::uint32_t gang, std::uint64_t begin_ns, std::uint64_t end_ns,
+                   bool ran);
+  void complete(std::uint64_t sequence, std::uint64_t begin_ns, std::uint64_t end_ns, bool ran);
+  void finish_async(std::uint64_t sequence, Status status, std::uint64_t begin_ns,
+                    std::uint64_t end_ns);
+  void shrink_blocks(PartRun& part, std::uint32_t next_gang);
+  void report_done(Stamp stamp, std::uint32_t gang);
+  void collect_operands(const PartRun& part, std::uint32_t gang, GangWork& work);
+  Entry& entry_at(std::uint64_t sequence) { return pending_[sequence - pending_base_]; }
+
+  // host_edges.cpp: values from and to other islands.
+  void arm_ready_parts();
+  bool has_room(const PartRun& part) const;
+  void arm(PartRun& part);
+  void decline(PartRun& part);
+  void close_receive(PartRun& part, std::uint32_t receive);
+  void on_delivered(PartRun& part, std::uint32_t receive, HostId from, Status status);
+  void try_send(PartRun& part, std::uint32_t send);
+  void close_send(PartRun& part, std::uint32_t send);
+  void move_sends(PartRun& part);
+  void move_send(PartRun& part, std::uint32_t send);
+  void report_moved(PartRun& part);
+  std::uint64_t held_bytes(const PartRun& part, std::uint32_t group) const;
+  bool is_busy_on(const PartRun& part, std::uint32_t group) const;
+
+  // host_arrays.cpp: arrays, budgets, fetches.
+  ShardMemory make_memory(std::size_t shards, std::uint64_t shard_bytes);
+  void charge(const std::vector<DeviceId>& devices, std::uint64_t bytes);
+  void uncharge(const std::vector<DeviceId>& devices, std::uint64_t bytes);
+  void record_array(events::EventKind kind, ArrayId id, std::uint64_t bytes);
+  void make_output(PartRun& part, std::uint32_t output);
+  void poison_array(ArrayId id, const Status& cause);
+  void poison_outputs(PartRun& part, std::uint32_t gang);
+  void free_array(ArrayId id);
+  void spill(ArrayId id);
+  void settle(ArrayId id);
+  void serve_waiters(ArrayId id);
+  void serve(const ArrayRecord& record, const Waiter& waiter);
+
+  const Options options_;
+  Backend& backend_;
+  transport::LocalBulk& bulk_;
+  const Clock& clock_;
+  events::EventStream& events_;
+  HostOutbox outbox_;
+  store::HeapAllocator heap_;
+  store::SlabCache slabs_;
+  std::vector<DeviceState> devices_;
+  DeviceMask all_devices_;
+  std::unordered_map<FunctionId, std::shared_ptr<const function::Executable>> functions_;
+  std::unordered_map<PlanId, std::unique_ptr<HostPlan>> plans_;
+  std::unordered_map<std::uint64_t, ArraySpec> specs_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<const ArrayDesc>> upload_descs_;
+  std::unordered_map<Stamp, std::unique_ptr<PartRun>> parts_;
+  std::vector<std::unique_ptr<PartRun>> spare_parts_;
+  std::unordered_map<ArrayId, ArrayRecord> arrays_;
+  std::unordered_map<ArrayId, std::vector<Waiter>> waiters_;
+  struct HeldOrder {
+    program::OrderKind kind;
+    std::uint64_t id;
+    std::uint32_t first, last;
+  };
+  Stamp last_launch_ = 0;
+  std::deque<HeldOrder> held_orders_;  // From the first one whose launch has not arrived.
+  struct HeldEdge {
+    HostOutbox::Edge::Kind kind;
+    HostId from;
+    Status status;
+  };
+  std::unordered_map<std::uint64_t, HeldEdge> held_edges_;  // Their launch has not arrived.
+  std::vector<Entry> pending_;  // Entries [pending_begin_, size()) are not all done.
+  std::size_t pending_begin_ = 0;
+  std::uint64_t pending_base_ = 0;  // Sequence number of pending_[0].
+  std::vector<PartRun*> arming_;    // Admitted parts whose receives wait for room.
+  std::uint64_t now_ns_ = 0;        // When the last gang ended, while gangs run back to back.
+  DeviceMask blocked_;              // Scratch of advance().
+  std::vector<function::ShardedBuffer> operand_scratch_, output_scratch_;
+};
+
+}  // namespace seaway::device

@@ -1,0 +1,254 @@
+// Values from and to other islands: armed, delivered, consumed; or declined, or poison.
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.hpp"
+#include "device/host_core.hpp"
+
+namespace seaway::device {
+
+using Edge = HostOutbox::Edge;
+using events::EventKind;
+
+namespace {
+
+std::uint64_t edge_key(Stamp stamp, std::uint32_t edge) { return (stamp << 24) | edge; }
+
+template <class Edges>
+std::uint32_t index_of(const Edges& edges, std::uint32_t edge) {
+  for (std::uint32_t i = 0; i < edges.size(); ++i) {
+    if (edges[i].edge == edge) return i;
+  }
+  return program::kNone;
+}
+
+}  // namespace
+
+void HostCore::edge(Edge::Kind kind, Stamp stamp, std::uint32_t edge, HostId from, Status status) {
+  PartRun* part = find(stamp);
+  const bool to_sender =
+      kind == Edge::Kind::kArmed || kind == Edge::Kind::kDeclined || kind == Edge::Kind::kConsumed;
+  if (!part) {
+    // Only the receiver's first word can overtake the launch; all else answers something.
+    SEAWAY_CHECK(kind == Edge::Kind::kArmed || kind == Edge::Kind::kDeclined, stamp, edge);
+    held_edges_[edge_key(stamp, edge)] = {kind, from, std::move(status)};
+    return;
+  }
+  if (!to_sender) {
+    const std::uint32_t receive = index_of(part->plan->part->receives, edge);
+    SEAWAY_CHECK(receive != program::kNone, stamp, edge);
+    on_delivered(*part, receive, from, std::move(status));
+    return;
+  }
+  const std::uint32_t send = index_of(part->plan->part->sends, edge);
+  SEAWAY_CHECK(send != program::kNone, stamp, edge);
+  if (kind == Edge::Kind::kArmed) {
+    part->sends[send].is_armed = true;
+    part->sends[send].receiver = from;
+    try_send(*part, send);
+  } else {
+    close_send(*part, send);
+    end_part_if_over(*part);
+  }
+}
+
+bool HostCore::has_room(const PartRun& part) const {
+  for (std::size_t i = pending_begin_; i < pending_.size(); ++i) {
+    if (pending_base_ + i >= part.room_mark) return true;
+    const Entry& entry = pending_[i];
+    if (entry.state == Entry::State::kDone) continue;
+    const DeviceMask* mask = mask_of_entry(entry);
+    if (mask && intersects(*mask, part.plan->mask)) return false;
+  }
+  return true;
+}
+
+void HostCore::arm_ready_parts() {
+  for (std::size_t i = 0; i < arming_.size();) {
+    PartRun& part = *arming_[i];
+    if (part.is_armed || has_room(part)) {
+      arming_.erase(arming_.begin() + static_cast<std::ptrdiff_t>(i));
+      if (!part.is_armed) arm(part);
+    } else {
+      ++i;
+    }
+  }
+}
+
+void HostCore::arm(PartRun& part) {
+  part.is_armed = true;
+  const program::PartPlan& plan = *part.plan->part;
+  for (std::uint32_t r = 0; r < part.receives.size(); ++r) {
+    const program::Value& value = plan.values[plan.receives[r].value];
+    const std::uint32_t block = part.plan->block_of_group[value.group];
+    if (block != program::kNone && !part.is_bound[block]) bind_table(part, block);
+    part.receives[r].state = ReceiveState::State::kArmed;
+    // One host serves an island: hosts and islands have the same numbers.
+    outbox_.edges.push_back(
+        {Edge::Kind::kArmed, plan.receives[r].peer, part.stamp, plan.receives[r].edge, 0, {}});
+  }
+}
+
+void HostCore::decline(PartRun& part) {
+  part.is_armed = true;
+  const program::PartPlan& plan = *part.plan->part;
+  for (std::uint32_t r = 0; r < part.receives.size(); ++r) {
+    outbox_.edges.push_back(
+        {Edge::Kind::kDeclined, plan.receives[r].peer, part.stamp, plan.receives[r].edge, 0, {}});
+    close_receive(part, r);
+  }
+}
+
+void HostCore::close_receive(PartRun& part, std::uint32_t receive) {
+  SEAWAY_CHECK(part.receives[receive].state != ReceiveState::State::kClosed, part.stamp, receive);
+  part.receives[receive].state = ReceiveState::State::kClosed;
+  --part.edges_open;
+  if (part.is_cancelled) shrink_blocks(part, part.step);
+  report_fenced(part);
+}
+
+void HostCore::on_delivered(PartRun& part, std::uint32_t receive, HostId from, Status status) {
+  const program::Receive& shape = part.plan->part->receives[receive];
+  const Stamp stamp = part.stamp;
+  const auto finish = [this, stamp, receive, from, edge = shape.edge] {
+    PartRun* found = find(stamp);
+    SEAWAY_CHECK(found != nullptr, stamp, edge);
+    found->receives[receive].has_value = true;
+    close_receive(*found, receive);
+    outbox_.edges.push_back({Edge::Kind::kConsumed, from, stamp, edge, 0, {}});
+    end_part_if_over(*found);
+  };
+  if (!status.ok()) {
+    fail(part, input_lost("edge " + std::to_string(shape.edge) + " from island " +
+                          std::to_string(shape.peer) + ": " + status.to_string()));
+    finish();
+    return;
+  }
+  auto payload = bulk_.take_edge(stamp, shape.edge);
+  SEAWAY_CHECK(payload.has_value(), stamp, shape.edge);
+  const transfer::ReshardPlan& plan = *part.plan->receive_plans[receive];
+  events_.record({.time_ns = clock_.now_ns(),
+                  .stamp = stamp,
+                  .value = plan.bytes_total(),
+                  .position = shape.edge,
+                  .place = shape.peer,
+                  .tenant = part.tenant,
+                  .island = static_cast<std::uint16_t>(options_.island),
+                  .kind = EventKind::kReceive});
+  if (part.has_failed()) {
+    finish();
+    return;
+  }
+  part.receives[receive].state = ReceiveState::State::kCopying;
+  const function::ShardedBuffer target = buffer_at(part, part.plan->slots[shape.value]);
+  backend_.copy(
+      plan.bytes_total(),
+      [&plan, source = *payload, target] {
+        for (std::size_t shard = 0; shard < plan.target_shards(); ++shard) {
+          for (const transfer::Copy& copy : plan.copies(shard)) {
+            transfer::copy_region(source.base + copy.source_shard * source.stride,
+                                  target.shard(shard), copy);
+          }
+        }
+      },
+      finish);
+}
+
+void HostCore::try_send(PartRun& part, std::uint32_t send) {
+  SendState& state = part.sends[send];
+  if (state.state != SendState::State::kWaiting || !state.is_armed || !state.is_made) return;
+  state.state = SendState::State::kSent;
+  const program::Send& shape = part.plan->part->sends[send];
+  Edge message{Edge::Kind::kDelivered, state.receiver, part.stamp, shape.edge, 0, part.failure};
+  if (!part.has_failed()) {
+    const program::Value& value = part.plan->part->values[shape.value];
+    const function::ShardedBuffer source = state.moved.has_value()
+                                               ? state.moved.buffer()
+                                               : buffer_at(part, part.plan->slots[shape.value]);
+    message.bytes = value.shard_bytes * part.plan->part->groups[value.group].devices.size();
+    bulk_.offer_edge(part.stamp, shape.edge, {source.base, source.stride, nullptr});
+  }
+  events_.record({.time_ns = clock_.now_ns(),
+                  .stamp = part.stamp,
+                  .value = message.bytes,
+                  .position = shape.edge,
+                  .place = shape.peer,
+                  .tenant = part.tenant,
+                  .island = static_cast<std::uint16_t>(options_.island),
+                  .kind = EventKind::kSend,
+                  .code = part.failure.code()});
+  outbox_.edges.push_back(std::move(message));
+}
+
+void HostCore::close_send(PartRun& part, std::uint32_t send) {
+  SendState& state = part.sends[send];
+  SEAWAY_CHECK(state.state != SendState::State::kClosed, part.stamp, send);
+  state.state = SendState::State::kClosed;
+  state.moved.reset();
+  --part.edges_open;
+  shrink_blocks(part, part.step);
+  outbox_.dones.push_back(
+      {HostOutbox::Done::Kind::kReceived, part.stamp, part.plan->part->sends[send].edge, 0});
+  report_moved(part);
+  report_fenced(part);
+}
+
+void HostCore::move_sends(PartRun& part) {
+  for (std::uint32_t s = 0; s < part.sends.size(); ++s) move_send(part, s);
+  part.is_moving = true;
+  report_moved(part);
+}
+
+void HostCore::move_send(PartRun& part, std::uint32_t send) {
+  SendState& state = part.sends[send];
+  const program::Send& shape = part.plan->part->sends[send];
+  if (state.state == SendState::State::kClosed || state.moved.has_value()) return;
+  if (state.state == SendState::State::kWaiting && part.has_failed()) return;
+  // What is on its way and not being copied yet is offered anew from host room.
+  const bool is_offered = state.state == SendState::State::kSent;
+  if (is_offered && !bulk_.take_edge(part.stamp, shape.edge)) return;
+  const program::Value& value = part.plan->part->values[shape.value];
+  const std::size_t shards = part.plan->part->groups[value.group].devices.size();
+  state.moved = make_memory(shards, value.shard_bytes);
+  const function::ShardedBuffer source = buffer_at(part, part.plan->slots[shape.value]);
+  const function::ShardedBuffer target = state.moved.buffer();
+  for (std::size_t shard = 0; shard < shards && value.shard_bytes > 0; ++shard) {
+    std::memcpy(target.shard(shard), source.shard(shard), value.shard_bytes);
+  }
+  if (is_offered) bulk_.offer_edge(part.stamp, shape.edge, {target.base, target.stride, nullptr});
+}
+
+/// Says that the sends are in host room, once no receiver copies from device memory any more.
+void HostCore::report_moved(PartRun& part) {
+  if (!part.is_moving) return;
+  for (const SendState& state : part.sends) {
+    if (state.state == SendState::State::kSent && !state.moved.has_value()) return;
+  }
+  part.is_moving = false;
+  shrink_blocks(part, part.step);
+  outbox_.dones.push_back({HostOutbox::Done::Kind::kMoved, part.stamp, 0, 0});
+}
+
+/// Bytes of the part's block on `group` that transfers still read or write.
+std::uint64_t HostCore::held_bytes(const PartRun& part, std::uint32_t group) const {
+  const program::PartPlan& plan = *part.plan->part;
+  std::uint64_t held = 0;
+  const auto hold = [&plan, &held, group](std::uint32_t index) {
+    const program::Value& value = plan.values[index];
+    if (value.place != program::Value::Place::kBlock || value.group != group) return;
+    held = std::max(held, value.offset + value.shard_bytes);
+  };
+  for (std::size_t s = 0; s < part.sends.size(); ++s) {
+    const SendState& send = part.sends[s];
+    if (send.state != SendState::State::kClosed && !send.moved.has_value()) {
+      hold(plan.sends[s].value);
+    }
+  }
+  for (std::size_t r = 0; r < part.receives.size(); ++r) {
+    if (part.receives[r].state == ReceiveState::State::kCopying) hold(plan.receives[r].value);
+  }
+  return held;
+}
+
+}  // namespace seaway::device

@@ -1,0 +1,346 @@
+// Streams: which gang starts next, how it runs, and what its end sets free.
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "device/host_core.hpp"
+
+namespace seaway::device {
+
+using events::EventKind;
+using program::Gang;
+using program::kNone;
+
+namespace {
+
+/// Kernel time, as estimated, after which other messages get their turn.
+constexpr std::uint64_t kBurstNs = 1'000'000;
+/// Overhead of one gang that estimates leave out.
+constexpr std::uint64_t kGangOverheadNs = 50;
+
+}  // namespace
+
+const DeviceMask* HostCore::mask_of_entry(const Entry& entry) const {
+  if (entry.part) return &entry.part->plan->gangs[entry.gang].mask;
+  const auto found = arrays_.find(entry.array);
+  return found == arrays_.end() ? nullptr : &found->second.desc->mask;
+}
+
+bool HostCore::advance() {
+  std::uint64_t burst_ns = 0;
+  bool did_something = true;
+  bool has_more = false;
+  now_ns_ = 0;
+  while (did_something && !has_more) {
+    did_something = false;
+    if (!arming_.empty()) arm_ready_parts();
+    std::fill(blocked_.begin(), blocked_.end(), 0);
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      if (devices_[i].is_draining) blocked_[i / 64] |= std::uint64_t{1} << (i % 64);
+    }
+    for (std::size_t i = pending_begin_; i < pending_.size(); ++i) {
+      Entry& entry = pending_[i];
+      if (entry.state == Entry::State::kDone) {
+        if (i == pending_begin_) ++pending_begin_;
+        continue;
+      }
+      const DeviceMask* mask = mask_of_entry(entry);
+      const bool can_start = entry.state == Entry::State::kWaiting &&
+                             (!mask || !intersects(blocked_, *mask)) &&
+                             (!entry.part || is_ready(*entry.part, entry.gang));
+      if (!can_start) {
+        if (mask) unite(blocked_, *mask);
+        if (covers(blocked_, all_devices_)) break;
+        continue;
+      }
+      if (burst_ns > kBurstNs) {
+        has_more = true;
+        break;
+      }
+      did_something = true;
+      if (run_entry(pending_base_ + i, burst_ns)) {
+        if (i == pending_begin_) ++pending_begin_;
+      } else {
+        unite(blocked_, pending_[i].part->plan->gangs[pending_[i].gang].mask);
+      }
+    }
+    // Inline gangs free devices for entries that were passed over, and room for receives.
+    if (arming_.empty() && pending_begin_ == pending_.size()) break;
+  }
+  if (pending_begin_ == pending_.size()) {
+    pending_base_ += pending_.size();
+    pending_.clear();
+    pending_begin_ = 0;
+  } else if (pending_begin_ > 4096 && pending_begin_ > pending_.size() / 2) {
+    pending_.erase(pending_.begin(),
+                   pending_.begin() + static_cast<std::ptrdiff_t>(pending_begin_));
+    pending_base_ += pending_begin_;
+    pending_begin_ = 0;
+  }
+  if (!arming_.empty()) arm_ready_parts();
+  return has_more;
+}
+
+bool HostCore::run_entry(std::uint64_t sequence, std::uint64_t& burst_ns) {
+  for (;;) {
+    Entry& entry = entry_at(sequence);
+    entry.state = Entry::State::kRunning;
+    if (!entry.part) {
+      free_array(entry.array);
+      entry.state = Entry::State::kDone;
+      return true;
+    }
+    const GangPlan& gang = entry.part->plan->gangs[entry.gang];
+    burst_ns += gang.cost_ns * gang.shards + kGangOverheadNs;
+    start(sequence);
+    if (entry.state == Entry::State::kDone) return true;
+    if (entry.state == Entry::State::kRunning) return false;
+    if (burst_ns > kBurstNs || !is_ready(*entry.part, entry.gang)) return false;
+  }
+}
+
+bool HostCore::is_ready(const PartRun& part, std::uint32_t gang) const {
+  const GangPlan& plan = part.plan->gangs[gang];
+  for (const std::uint32_t r : plan.receives) {
+    const ReceiveState& receive = part.receives[r];
+    if (receive.has_value) continue;
+    // A no-op waits only for what may still be written into the part's room.
+    if (!part.has_failed() || receive.state == ReceiveState::State::kArmed ||
+        receive.state == ReceiveState::State::kCopying) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void HostCore::start(std::uint64_t sequence) {
+  Entry& entry = entry_at(sequence);
+  PartRun& part = *entry.part;
+  const std::uint32_t gang = entry.gang;
+  const GangPlan& plan = part.plan->gangs[gang];
+  const bool is_bound = !part.has_failed() && bind_tables(part, gang);
+  if (!is_bound) {
+    SEAWAY_CHECK(part.has_failed(), part.stamp, gang);
+    events_.record({.time_ns = clock_.now_ns(),
+                    .stamp = part.stamp,
+                    .object = part.run,
+                    .position = part.plan->part->gangs[gang].position,
+                    .place = part.plan->part->gangs[gang].group,
+                    .tenant = part.tenant,
+                    .island = static_cast<std::uint16_t>(options_.island),
+                    .kind = EventKind::kGangNoop,
+                    .code = part.failure.code()});
+    complete(sequence, 0, 0, false);
+    return;
+  }
+  // Gangs that run back to back share one reading of the clock.
+  const std::uint64_t begin_ns = now_ns_ > 0 ? now_ns_ : clock_.now_ns();
+  if (events_.enabled(EventKind::kGangStart)) {
+    events_.record({.time_ns = begin_ns,
+                    .stamp = part.stamp,
+                    .object = part.run,
+                    .position = part.plan->part->gangs[gang].position,
+                    .place = part.plan->part->gangs[gang].group,
+                    .tenant = part.tenant,
+                    .island = static_cast<std::uint16_t>(options_.island),
+                    .kind = EventKind::kGangStart});
+  }
+  if (plan.is_simple) {
+    GangWork work;
+    collect_operands(part, gang, work);
+    Status status = backend_.run(work);
+    if (!status.ok()) fail_gang(part, gang, status);
+    now_ns_ = clock_.now_ns();
+    complete(sequence, begin_ns, now_ns_, true);
+    return;
+  }
+  now_ns_ = 0;
+  switch (part.plan->part->gangs[gang].kind) {
+    case Gang::Kind::kSend:
+      complete(sequence, begin_ns, begin_ns, true);
+      break;
+    case Gang::Kind::kReshard:
+      start_reshard(part, gang, sequence);
+      break;
+    case Gang::Kind::kCompute: {
+      GangWork work;
+      collect_operands(part, gang, work);
+      backend_.start(work, plan.cost_ns,
+                     [this, sequence](Status status, std::uint64_t begin, std::uint64_t end) {
+                       finish_async(sequence, std::move(status), begin, end);
+                     });
+      break;
+    }
+  }
+}
+
+void HostCore::collect_operands(const PartRun& part, std::uint32_t gang, GangWork& work) {
+  const GangPlan& plan = part.plan->gangs[gang];
+  operand_scratch_.resize(plan.operands.size());
+  output_scratch_.resize(plan.results.size());
+  for (std::size_t i = 0; i < plan.operands.size(); ++i) {
+    operand_scratch_[i] = buffer_at(part, plan.operands[i]);
+  }
+  for (std::size_t i = 0; i < plan.results.size(); ++i) {
+    output_scratch_[i] = buffer_at(part, plan.results[i]);
+  }
+  work.executable = plan.executable;
+  work.shards = plan.shards;
+  work.operands = operand_scratch_;
+  work.outputs = output_scratch_;
+  if (plan.scratch_block != kNone) work.scratch = buffer_at(part, plan.scratch);
+}
+
+void HostCore::start_reshard(PartRun& part, std::uint32_t gang, std::uint64_t sequence) {
+  const GangPlan& shape = part.plan->gangs[gang];
+  const transfer::ReshardPlan& plan = *shape.reshard;
+  const function::ShardedBuffer source = buffer_at(part, shape.operands[0]);
+  const function::ShardedBuffer target = buffer_at(part, shape.results[0]);
+  const std::uint64_t begin_ns = clock_.now_ns();
+  backend_.copy(
+      plan.bytes_total(),
+      [&plan, source, target] {
+        for (std::size_t shard = 0; shard < plan.target_shards(); ++shard) {
+          for (const transfer::Copy& copy : plan.copies(shard)) {
+            transfer::copy_region(source.shard(copy.source_shard), target.shard(shard), copy);
+          }
+        }
+      },
+      [this, sequence, begin_ns] { finish_async(sequence, {}, begin_ns, clock_.now_ns()); });
+}
+
+void HostCore::finish_async(std::uint64_t sequence, Status status, std::uint64_t begin_ns,
+                            std::uint64_t end_ns) {
+  if (!status.ok()) fail_gang(*entry_at(sequence).part, entry_at(sequence).gang, status);
+  complete(sequence, begin_ns, end_ns, true);
+}
+
+void HostCore::fail_gang(PartRun& part, std::uint32_t gang, const Status& status) {
+  const std::string_view site = part.plan->part->site_of(gang);
+  const std::string where = site.empty() ? "" : "; called at " + std::string(site);
+  fail(part, Status(status.code(), status.message() + where));
+}
+
+void HostCore::complete(std::uint64_t sequence, std::uint64_t begin_ns, std::uint64_t end_ns,
+                        bool ran) {
+  Entry& entry = entry_at(sequence);
+  const std::uint32_t gang = entry.gang++;
+  entry.state = entry.gang == entry.last ? Entry::State::kDone : Entry::State::kWaiting;
+  finish_gang(*entry.part, gang, begin_ns, end_ns, ran);  // May be the end of the part.
+}
+
+void HostCore::finish_gang(PartRun& part, std::uint32_t gang, std::uint64_t begin_ns,
+                           std::uint64_t end_ns, bool ran) {
+  const GangPlan& plan = part.plan->gangs[gang];
+  const program::PartPlan& shape = *part.plan->part;
+  ++part.gangs_done;
+  if (ran) {
+    events_.record({.time_ns = end_ns,
+                    .stamp = part.stamp,
+                    .object = part.run,
+                    .value = begin_ns,
+                    .position = shape.gangs[gang].position,
+                    .place = shape.gangs[gang].group,
+                    .tenant = part.tenant,
+                    .island = static_cast<std::uint16_t>(options_.island),
+                    .kind = EventKind::kGangEnd});
+    if (part.plan->is_uniform) {
+      part.busy_ns += end_ns - begin_ns;
+    } else {
+      for (const DeviceId device : shape.groups[shape.gangs[gang].group].devices) {
+        devices_[device].busy_ns += end_ns - begin_ns;
+        ++devices_[device].gangs_done;
+      }
+    }
+  }
+  if (plan.makes_outputs && part.has_failed()) poison_outputs(part, gang);
+  if (plan.makes_outputs && !part.has_failed()) {
+    for (const std::uint32_t value : shape.gangs[gang].results) {
+      if (shape.values[value].place != program::Value::Place::kOutput) continue;
+      arrays_.find(part.outputs[shape.values[value].index])->second.state =
+          ArrayRecord::State::kReady;
+    }
+  }
+  for (const std::uint32_t send : plan.sends) {
+    part.sends[send].is_made = true;
+    try_send(part, send);
+  }
+  if (plan.ends_step || part.is_cancelled) shrink_blocks(part, gang + 1);
+  report_done(part.stamp, gang);
+  if (part.gangs_done >= part.gangs_placed) end_part_if_over(part);
+}
+
+/// Gives back what gangs from `next_gang` on do not need, but for what transfers still use.
+void HostCore::shrink_blocks(PartRun& part, std::uint32_t next_gang) {
+  const program::PartPlan& shape = *part.plan->part;
+  part.step = std::max(part.step, next_gang);
+  for (std::size_t b = 0; b < shape.blocks.size(); ++b) {
+    if (part.block_bytes[b] == 0) continue;
+    std::uint64_t bytes = part.block_bytes[b];
+    for (const program::BlockStep& step : shape.blocks[b].steps) {
+      if (step.gang <= part.step) bytes = std::min(bytes, step.bytes);
+    }
+    // Of a cancelled part only the gangs that were placed need room.
+    if (part.is_cancelled && !is_busy_on(part, shape.blocks[b].group)) bytes = 0;
+    bytes = std::max(bytes, std::min(part.block_bytes[b], held_bytes(part, shape.blocks[b].group)));
+    if (bytes == part.block_bytes[b]) continue;
+    uncharge(shape.groups[shape.blocks[b].group].devices, part.block_bytes[b] - bytes);
+    part.block_bytes[b] = bytes;
+  }
+}
+
+bool HostCore::is_busy_on(const PartRun& part, std::uint32_t group) const {
+  const DeviceMask& mask = part.plan->group_masks[group];
+  for (std::size_t i = pending_begin_; i < pending_.size(); ++i) {
+    const Entry& entry = pending_[i];
+    if (entry.state == Entry::State::kDone || entry.part != &part) continue;
+    for (std::uint32_t gang = entry.gang; gang < entry.last; ++gang) {
+      if (intersects(part.plan->gangs[gang].mask, mask)) return true;
+    }
+  }
+  return false;
+}
+
+void HostCore::report_done(Stamp stamp, std::uint32_t gang) {
+  auto& dones = outbox_.dones;
+  if (!dones.empty() && dones.back().kind == HostOutbox::Done::Kind::kGangs &&
+      dones.back().id == stamp && dones.back().last == gang) {
+    ++dones.back().last;
+    return;
+  }
+  dones.push_back({HostOutbox::Done::Kind::kGangs, stamp, gang, gang + 1});
+}
+
+bool HostCore::bind_tables(PartRun& part, std::uint32_t gang) {
+  for (const std::uint32_t table : part.plan->gangs[gang].tables) {
+    if (!part.is_bound[table] && !bind_table(part, table)) return false;
+  }
+  return true;
+}
+
+bool HostCore::bind_table(PartRun& part, std::uint32_t table) {
+  const program::PartPlan& shape = *part.plan->part;
+  const auto blocks = static_cast<std::uint32_t>(shape.blocks.size());
+  const auto args = static_cast<std::uint32_t>(shape.args.size());
+  if (table < blocks) {
+    ensure_block(part, table);
+    part.tables[table] = part.blocks[table].buffer();
+  } else if (table < blocks + args) {
+    if (!bind_arg(part, table - blocks)) return false;
+  } else {
+    make_output(part, table - blocks - args);
+  }
+  part.is_bound[table] = 1;
+  return true;
+}
+
+void HostCore::ensure_block(PartRun& part, std::uint32_t block) {
+  const program::Block& shape = part.plan->part->blocks[block];
+  const auto& devices = part.plan->part->groups[shape.group].devices;
+  const std::uint64_t bytes = shape.steps.front().bytes;
+  charge(devices, bytes);
+  part.block_bytes[block] = bytes;
+  part.blocks[block] = make_memory(devices.size(), bytes);
+}
+
+}  // namespace seaway::device

@@ -1,0 +1,189 @@
+// Resolving a plan once, so that running it many times looks nothing up.
+
+#include "device/host_plan.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace seaway::device {
+namespace {
+
+using program::Gang;
+using program::kNone;
+using program::PartPlan;
+
+transfer::Placement placement_of(const program::DeviceGroup& group, const PartitionSpec& spec,
+                                 bool with_devices) {
+  transfer::Placement placement{group.axes, spec, {}};
+  if (with_devices) placement.devices = group.devices;
+  return placement;
+}
+
+Status check_value(const PartPlan& part, std::uint32_t value) {
+  if (value < part.values.size() && part.values[value].group < part.groups.size()) return {};
+  return invalid_argument("plan " + std::to_string(part.id) + " names value " +
+                          std::to_string(value) + " of " + std::to_string(part.values.size()));
+}
+
+Status resolve_compute(
+    const PartPlan& part, const Gang& gang, HostPlan& plan, GangPlan& target,
+    const std::function<std::shared_ptr<const function::Executable>(FunctionId)>& executable) {
+  auto compiled = executable(gang.function);
+  if (!compiled) {
+    return invalid_argument("plan " + std::to_string(part.id) + " needs function " +
+                            std::to_string(gang.function) + ", which this host has not compiled");
+  }
+  if (compiled->parameter_types().size() != gang.operands.size() ||
+      compiled->output_types().size() != gang.results.size()) {
+    return invalid_argument("plan " + std::to_string(part.id) + " calls function " +
+                            std::to_string(gang.function) + " with " +
+                            std::to_string(gang.operands.size()) + " operands and " +
+                            std::to_string(gang.results.size()) + " results; it has " +
+                            std::to_string(compiled->parameter_types().size()) + " and " +
+                            std::to_string(compiled->output_types().size()));
+  }
+  target.executable = compiled.get();
+  if (plan.executables.empty() || plan.executables.back() != compiled) {
+    plan.executables.push_back(std::move(compiled));
+  }
+  return {};
+}
+
+void find_slots(const PartPlan& part, HostPlan& plan) {
+  const auto blocks = static_cast<std::uint32_t>(part.blocks.size());
+  const auto args = static_cast<std::uint32_t>(part.args.size());
+  plan.nothing = blocks + args + static_cast<std::uint32_t>(part.outputs.size());
+  plan.tables = plan.nothing + 1;
+  for (const program::Value& value : part.values) {
+    ValueSlot slot;
+    switch (value.place) {
+      case program::Value::Place::kBlock:
+        slot = {plan.block_of_group[value.group], value.offset};
+        if (slot.table == kNone) slot = {plan.nothing, 0};  // All that lies there is empty.
+        break;
+      case program::Value::Place::kArg:
+        slot = {blocks + value.index, 0};
+        break;
+      case program::Value::Place::kOutput:
+        slot = {blocks + args + value.index, 0};
+        break;
+    }
+    plan.slots.push_back(slot);
+  }
+}
+
+void find_gang_slots(const HostPlan& plan, const Gang& gang, GangPlan& target) {
+  const auto add_table = [&target, nothing = plan.nothing](std::uint32_t table) {
+    if (table == kNone || table == nothing) return;
+    auto& tables = target.tables;
+    if (std::find(tables.begin(), tables.end(), table) == tables.end()) tables.push_back(table);
+  };
+  for (const std::uint32_t value : gang.operands) {
+    target.operands.push_back(plan.slots[value]);
+    add_table(plan.slots[value].table);
+  }
+  for (const std::uint32_t value : gang.results) {
+    target.results.push_back(plan.slots[value]);
+    add_table(plan.slots[value].table);
+  }
+  target.scratch = {target.scratch_block, gang.scratch_offset};
+  add_table(target.scratch_block);
+}
+
+void find_step_ends(const PartPlan& part, HostPlan& plan) {
+  for (const program::Block& block : part.blocks) {
+    for (const program::BlockStep& step : block.steps) {
+      if (step.gang > 0) plan.gangs[step.gang - 1].ends_step = true;
+    }
+  }
+}
+
+}  // namespace
+
+DeviceMask mask_of(const std::vector<DeviceId>& devices, std::size_t device_count) {
+  DeviceMask mask((device_count + 63) / 64, 0);
+  for (const DeviceId device : devices) mask[device / 64] |= std::uint64_t{1} << (device % 64);
+  return mask;
+}
+
+Result<std::unique_ptr<HostPlan>> make_host_plan(
+    program::PartPlanPtr part, std::size_t device_count,
+    const std::function<std::shared_ptr<const function::Executable>(FunctionId)>& executable) {
+  auto plan = std::make_unique<HostPlan>();
+  plan->part = part;
+  plan->mask = DeviceMask((device_count + 63) / 64, 0);
+  for (const program::DeviceGroup& group : part->groups) {
+    for (const DeviceId device : group.devices) {
+      if (device >= device_count) {
+        return invalid_argument("plan " + std::to_string(part->id) + " names device " +
+                                std::to_string(device) + "; this island has " +
+                                std::to_string(device_count));
+      }
+    }
+    plan->group_masks.push_back(mask_of(group.devices, device_count));
+    unite(plan->mask, plan->group_masks.back());
+  }
+  plan->block_of_group.assign(part->groups.size(), kNone);
+  for (std::size_t i = 0; i < part->blocks.size(); ++i) {
+    plan->block_of_group[part->blocks[i].group] = static_cast<std::uint32_t>(i);
+  }
+  find_slots(*part, *plan);
+  plan->gangs.resize(part->gangs.size());
+  for (std::size_t i = 0; i < part->gangs.size(); ++i) {
+    const Gang& gang = part->gangs[i];
+    GangPlan& target = plan->gangs[i];
+    target.mask = plan->group_masks[gang.group];
+    target.shards = static_cast<std::uint32_t>(part->groups[gang.group].devices.size());
+    target.cost_ns = gang.cost_ns;
+    target.scratch_block = plan->block_of_group[gang.group];
+    for (const std::uint32_t value : gang.operands) {
+      if (Status status = check_value(*part, value); !status.ok()) return status;
+    }
+    for (const std::uint32_t value : gang.results) {
+      if (Status status = check_value(*part, value); !status.ok()) return status;
+      target.makes_outputs |= part->values[value].place == program::Value::Place::kOutput;
+    }
+    if (gang.kind == Gang::Kind::kCompute) {
+      if (Status status = resolve_compute(*part, gang, *plan, target, executable); !status.ok()) {
+        return status;
+      }
+    } else if (gang.kind == Gang::Kind::kReshard) {
+      const program::Value& source = part->values[gang.operands[0]];
+      const program::Value& result = part->values[gang.results[0]];
+      unite(target.mask, plan->group_masks[gang.source_group]);
+      plan->reshards.push_back(std::make_unique<transfer::ReshardPlan>(
+          result.type, placement_of(part->groups[source.group], source.spec, true),
+          placement_of(part->groups[result.group], result.spec, true)));
+      target.reshard = plan->reshards.back().get();
+    }
+    plan->is_uniform &= target.mask == plan->gangs[0].mask;
+    find_gang_slots(*plan, gang, target);
+    for (std::size_t r = 0; r < part->receives.size(); ++r) {
+      for (const std::uint32_t value : gang.operands) {
+        if (part->receives[r].value != value) continue;
+        target.receives.push_back(static_cast<std::uint32_t>(r));
+        break;
+      }
+    }
+  }
+  for (std::size_t s = 0; s < part->sends.size(); ++s) {
+    plan->gangs[part->sends[s].gang].sends.push_back(static_cast<std::uint32_t>(s));
+  }
+  for (const program::Receive& receive : part->receives) {
+    const program::Value& value = part->values[receive.value];
+    plan->receive_plans.push_back(std::make_unique<transfer::ReshardPlan>(
+        value.type, placement_of(receive.source_group, receive.source_spec, false),
+        placement_of(part->groups[value.group], value.spec, false)));
+  }
+  for (const program::Output& output : part->outputs) {
+    const program::Value& value = part->values[output.value];
+    auto desc = std::make_shared<ArrayDesc>();
+    *desc = {value.type, value.spec, part->groups[value.group], plan->group_masks[value.group],
+             value.shard_bytes};
+    plan->outputs.push_back(std::move(desc));
+  }
+  find_step_ends(*part, *plan);
+  return plan;
+}
+
+}  // namespace seaway::device

@@ -1,0 +1,91 @@
+// HostPlan: a PartPlan with everything looked up that running it needs: kernels, masks, copies.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "function/executable.hpp"
+#include "program/part_plan.hpp"
+#include "seaway/status.hpp"
+#include "transfer/reshard_plan.hpp"
+
+namespace seaway::device {
+
+/// A set of devices of one island, as bits.
+using DeviceMask = std::vector<std::uint64_t>;
+
+inline bool intersects(const DeviceMask& a, const DeviceMask& b) {
+  std::uint64_t both = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) both |= a[i] & b[i];
+  return both != 0;
+}
+inline void unite(DeviceMask& target, const DeviceMask& other) {
+  for (std::size_t i = 0; i < target.size(); ++i) target[i] |= other[i];
+}
+inline bool covers(const DeviceMask& outer, const DeviceMask& inner) {
+  std::uint64_t missing = 0;
+  for (std::size_t i = 0; i < outer.size(); ++i) missing |= inner[i] & ~outer[i];
+  return missing == 0;
+}
+DeviceMask mask_of(const std::vector<DeviceId>& devices, std::size_t device_count);
+
+/// Type, split and place of an array, shared by all arrays that one output (or one upload spec)
+/// makes.
+struct ArrayDesc {
+  TensorType type;
+  PartitionSpec spec;
+  program::DeviceGroup group;
+  DeviceMask mask;
+  std::uint64_t shard_bytes = 0;
+};
+
+/// Where a value lies: table `table` of a run's buffers (its blocks, then its arguments, then its
+/// outputs), plus `offset`.
+struct ValueSlot {
+  std::uint32_t table = 0;
+  std::uint64_t offset = 0;
+};
+
+struct GangPlan {
+  const function::Executable* executable = nullptr;  // kCompute.
+  const transfer::ReshardPlan* reshard = nullptr;    // kReshard.
+  DeviceMask mask;
+  std::uint32_t shards = 0;
+  std::uint32_t scratch_block = program::kNone;  // Index into PartPlan::blocks.
+  std::uint64_t cost_ns = 0;
+  std::vector<ValueSlot> operands, results;
+  ValueSlot scratch;                    // Only with a scratch block.
+  std::vector<std::uint32_t> tables;    // All that these name, each once.
+  std::vector<std::uint32_t> receives;  // That it reads, indices into receives.
+  std::vector<std::uint32_t> sends;     // That it makes, indices into sends.
+  bool makes_outputs = false;
+  bool is_simple = false;  // Compute, short enough to run in line.
+  bool ends_step = false;  // Some block shrinks behind it.
+};
+
+struct HostPlan {
+  program::PartPlanPtr part;
+  std::vector<GangPlan> gangs;
+  std::vector<ValueSlot> slots;  // Per value.
+  std::uint32_t tables = 0;
+  std::uint32_t nothing = 0;  // The last of them: empty values that no block has room for.
+  bool is_uniform = true;     // All gangs run on the same devices.
+  std::vector<DeviceMask> group_masks;
+  DeviceMask mask;                                               // All devices of the part.
+  std::vector<std::uint32_t> block_of_group;                     // kNone: the group has no block.
+  std::vector<std::unique_ptr<transfer::ReshardPlan>> reshards;  // Of kReshard gangs.
+  std::vector<std::unique_ptr<transfer::ReshardPlan>> receive_plans;     // Parallel to receives.
+  std::vector<std::shared_ptr<const ArrayDesc>> outputs;                 // Parallel to outputs.
+  std::vector<std::shared_ptr<const function::Executable>> executables;  // Keeps them alive.
+};
+
+/// Looks everything up. `executable` gives the compiled function, or null if there is none.
+/// Errors: kInvalidArgument when a function is missing or its types do not fit the plan.
+Result<std::unique_ptr<HostPlan>> make_host_plan(
+    program::PartPlanPtr part, std::size_t device_count,
+    const std::function<std::shared_ptr<const function::Executable>(FunctionId)>& executable);
+
+}  // namespace seaway::device

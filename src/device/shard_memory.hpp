@@ -1,0 +1,38 @@
+// ShardMemory: the bytes of one value on all local shards, made here or handed over by a client.
+
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "function/executable.hpp"
+#include "store/slab.hpp"
+#include "transport/bulk.hpp"
+
+namespace seaway::device {
+
+/// Owns a slab, or shares a payload that somebody else made. Move-only.
+class ShardMemory {
+ public:
+  ShardMemory() = default;
+  explicit ShardMemory(store::Slab slab) : slab_(std::move(slab)) {}
+  explicit ShardMemory(transport::Payload payload)
+      : payload_(std::make_unique<transport::Payload>(std::move(payload))) {}
+
+  bool has_value() const { return payload_ != nullptr || slab_.has_value(); }
+  /// Base null for a value without bytes.
+  function::ShardedBuffer buffer() const {
+    if (payload_) return {payload_->base, payload_->stride};
+    return {slab_.base(), slab_.stride()};
+  }
+  void reset() {
+    payload_.reset();
+    slab_ = store::Slab();
+  }
+
+ private:
+  store::Slab slab_;
+  std::unique_ptr<transport::Payload> payload_;
+};
+
+}  // namespace seaway::device

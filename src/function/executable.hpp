@@ -1,0 +1,85 @@
+// Executable: what a device back end makes of one function, run gang-wide over all local shards.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "function/graph.hpp"
+#include "seaway/status.hpp"
+#include "seaway/types.hpp"
+
+namespace seaway::function {
+
+/// One value on all local shards of a gang: shard s lies at base + s * stride. Borrowed. Bases and
+/// strides are multiples of 64 bytes, except that a value that one shard holds may have stride 0.
+struct ShardedBuffer {
+  std::byte* base = nullptr;
+  std::size_t stride = 0;
+
+  std::byte* shard(std::size_t index) const { return base + index * stride; }
+};
+
+/// Runs pieces of work in parallel; the only parallelism a kernel may use. `parallel_for(n, f)`
+/// calls f(0..n-1), each once, in any order and on any thread, and returns when all are done.
+class Parallelism {
+ public:
+  virtual ~Parallelism() = default;
+  virtual void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body) = 0;
+};
+
+/// A compiled function. Immutable and thread-safe; one per (function, mesh axis sizes).
+class Executable {
+ public:
+  virtual ~Executable() = default;
+
+  virtual const std::vector<TensorType>& parameter_types() const = 0;
+  virtual const std::vector<TensorType>& output_types() const = 0;
+  /// Work space that one shard needs while it runs, in bytes; a multiple of 64.
+  virtual std::size_t scratch_bytes() const = 0;
+  /// Rough time that one shard takes, from operation and byte counts. Never 0.
+  virtual std::uint64_t cost_ns() const = 0;
+
+  /// Runs all `shards` shards of one gang, collectives included. Buffers do not overlap, except
+  /// that a donated operand may be an output. `parallelism` may be null: then in this thread only.
+  /// Bit-equal from run to run, whatever the number of threads. Does not throw.
+  /// Errors: kUserFunctionError from a native function; outputs are undefined then.
+  virtual Status run(std::span<const ShardedBuffer> operands,
+                     std::span<const ShardedBuffer> outputs, ShardedBuffer scratch,
+                     std::size_t shards, Parallelism* parallelism) const = 0;
+};
+
+class Collectives;
+
+/// Compiles for the built-in CPU back end. kInvalidArgument if the graph does not validate.
+/// `axes` are the mesh axes in order: shard s has the row-major coordinates of s. `collectives`
+/// outlives the executable. A function with collectives runs on all shards of the mesh at once.
+Result<std::shared_ptr<const Executable>> compile_cpu(const Graph& graph, const AxisSizes& axes,
+                                                      const Collectives& collectives);
+
+/// The same contract on the reference interpreter: slow, sequential, obviously right.
+Result<std::shared_ptr<const Executable>> compile_reference(const Graph& graph,
+                                                            const AxisSizes& axes);
+
+/// A function in the user's own C++: called once per shard.
+struct NativeFunction {
+  std::string name = {};
+  std::vector<TensorType> parameters = {}, outputs = {};
+  std::size_t scratch_bytes = 0;
+  std::uint64_t cost_ns = 1000;
+  bool idempotent = true;
+  /// Data-dependent: what follows it is launched only when it has finished.
+  bool irregular = false;
+  /// Operands and outputs of one shard, dense and row-major. May throw or return an error.
+  std::function<Status(std::span<const std::byte* const> operands,
+                       std::span<std::byte* const> outputs, std::byte* scratch)>
+      body = {};
+};
+std::shared_ptr<const Executable> make_native(NativeFunction native);
+
+}  // namespace seaway::function

@@ -1,0 +1,69 @@
+// Parallel loops and jobs on oneTBB.
+
+#include "function/tbb_parallelism.hpp"
+
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "base/check.hpp"
+
+namespace seaway::function {
+
+struct TbbParallelism::Arena {
+  // No slot is kept for outside threads: a job never waits for its submitter.
+  explicit Arena(std::size_t threads)
+      : workers(tbb::global_control::max_allowed_parallelism, threads + 1),
+        arena(static_cast<int>(threads), 0) {
+    arena.initialize();
+  }
+
+  // By default oneTBB has one worker less than the machine has cores, since it counts on the
+  // submitter's thread, which does not help here.
+  tbb::global_control workers;
+  tbb::task_arena arena;
+  std::mutex mutex;
+  std::condition_variable all_done;
+  std::size_t jobs = 0;  // Submitted and not finished.
+};
+
+TbbParallelism::TbbParallelism(std::size_t threads) {
+  SEAWAY_CHECK(threads > 0, threads);
+  arena_ = std::make_unique<Arena>(threads);
+}
+
+TbbParallelism::~TbbParallelism() {
+  std::unique_lock lock(arena_->mutex);
+  arena_->all_done.wait(lock, [this] { return arena_->jobs == 0; });
+}
+
+std::size_t TbbParallelism::threads() const {
+  return static_cast<std::size_t>(arena_->arena.max_concurrency());
+}
+
+void TbbParallelism::parallel_for(std::size_t count, const std::function<void(std::size_t)>& body) {
+  arena_->arena.execute([&] {
+    // Isolated: a thread that waits for this loop does not start another job in between, which
+    // would hold this one up for as long as that takes.
+    tbb::this_task_arena::isolate(
+        [&] { tbb::parallel_for(std::size_t{0}, count, [&body](std::size_t i) { body(i); }); });
+  });
+}
+
+void TbbParallelism::submit(std::function<void()> job) {
+  {
+    const std::lock_guard lock(arena_->mutex);
+    ++arena_->jobs;
+  }
+  arena_->arena.enqueue([arena = arena_.get(), job = std::move(job)] {
+    job();
+    const std::lock_guard lock(arena->mutex);
+    // Under the lock, so that the destructor cannot end before the notification has.
+    if (--arena->jobs == 0) arena->all_done.notify_all();
+  });
+}
+
+}  // namespace seaway::function

@@ -1,0 +1,54 @@
+// SchedulerActor: messages to and from one island's scheduler.
+
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "actor/actor.hpp"
+#include "actor/router.hpp"
+#include "base/clock.hpp"
+#include "events/event_stream.hpp"
+#include "island/scheduler_core.hpp"
+
+namespace seaway::island {
+
+/// One island's scheduler: launches in, orders out. It speaks to its host, to the schedulers that
+/// wait for its values, and to the controller; each gets one frame when the mailbox runs empty.
+class SchedulerActor final : public actor::Actor {
+ public:
+  SchedulerActor(IslandId island, const CoreOptions& options, actor::Router& router,
+                 const Clock& clock, events::EventStream& events);
+
+  void receive(const Frame& frame) override;
+  void idle() override;
+
+  const SchedulerCore& core() const { return core_; }
+
+ private:
+  struct Failed {
+    Stamp stamp = 0;
+    Status status;
+  };
+  void read_launches(const Frame& frame);
+  void read_dones(const Frame& frame);
+  void take_actions();
+  void record(const Action& action);
+  void flush_orders();
+  void flush_exists();
+  void flush_finished();
+
+  const IslandId island_;
+  actor::Router& router_;
+  const Clock& clock_;
+  events::EventStream& events_;
+  SchedulerCore core_;
+  std::unordered_map<PlanId, program::PartPlanPtr> plans_;
+  std::unordered_map<Stamp, std::pair<TenantId, RunId>> tenants_;  // Of parts, for events.
+  std::uint64_t now_ns_ = 0;  // When the message that is being handled arrived.
+  Launch launch_;             // The one that is being read.
+  std::vector<Action> orders_, exists_, finished_;
+  std::vector<Failed> failed_;
+};
+
+}  // namespace seaway::island

@@ -1,0 +1,251 @@
+// Codecs of types, meshes, specs and functions.
+
+#include "program/codec_lists.hpp"
+#include "wire/frame_builder.hpp"
+#include "wire/frame_reader.hpp"
+
+namespace seaway::program {
+using namespace internal;
+
+void encode(const MeshAxis& axis, schema::MeshAxis::Builder out) {
+  out.setName(axis.first);
+  out.setSize(axis.second);
+}
+
+Status decode(schema::MeshAxis::Reader in, MeshAxis& axis) {
+  axis.second = in.getSize();
+  return read_name(in.getName(), "axis name", axis.first);
+}
+
+Status internal::decode_axes(capnp::List<schema::MeshAxis>::Reader in,
+                             std::vector<MeshAxis>& axes) {
+  if (Status status = check_count(in.size(), kAxesMax, "mesh axes"); !status.ok()) return status;
+  if (Status status = decode_each(in, axes); !status.ok()) return status;
+  std::int64_t devices = 1;
+  for (const MeshAxis& axis : axes) {
+    if (axis.second < 1 || axis.second > kDevicesMax / devices) {
+      return protocol_error("axis \"" + axis.first + "\" has size " + std::to_string(axis.second) +
+                            "; a mesh has between 1 and " + std::to_string(kDevicesMax) +
+                            " devices");
+    }
+    devices *= axis.second;
+  }
+  return {};
+}
+
+void encode(const TensorType& type, schema::TensorType::Builder out) {
+  out.setDtype(static_cast<std::uint8_t>(type.dtype));
+  fill(type.shape, out.initShape(count(type.shape.size())));
+}
+
+Status decode(schema::TensorType::Reader in, TensorType& type) {
+  if (Status status = read_enum(in.getDtype(), DType::kBool, "element type", type.dtype);
+      !status.ok())
+    return status;
+  const auto shape = in.getShape();
+  if (Status status = check_count(shape.size(), kRankMax, "dimensions"); !status.ok())
+    return status;
+  type.shape.clear();
+  read_numbers(shape, type.shape);
+  if (Status status = seaway::validate(type); !status.ok()) return protocol_error(status.message());
+  return {};
+}
+
+void encode(const Mesh& mesh, schema::Mesh::Builder out) {
+  out.setSlice(mesh.slice());
+  encode_each(mesh.axes(), out.initAxes(count(mesh.axes().size())));
+}
+
+Status decode(schema::Mesh::Reader in, Mesh& mesh) {
+  std::vector<MeshAxis> axes;
+  if (Status status = decode_axes(in.getAxes(), axes); !status.ok()) return status;
+  mesh = Mesh(in.getSlice(), std::move(axes));
+  return {};
+}
+
+void encode(const PartitionSpec& spec, schema::PartitionSpec::Builder out) {
+  auto dims = out.initDims(count(spec.dims().size()));
+  for (unsigned d = 0; d < dims.size(); ++d) {
+    auto axes = dims.init(d, count(spec.dims()[d].size()));
+    for (unsigned i = 0; i < axes.size(); ++i) axes.set(i, spec.dims()[d][i]);
+  }
+}
+
+Status decode(schema::PartitionSpec::Reader in, PartitionSpec& spec) {
+  const auto dims = in.getDims();
+  if (Status status = check_count(dims.size(), kRankMax, "dimensions of a partition spec");
+      !status.ok())
+    return status;
+  std::vector<DimAxes> out;
+  for (const auto axes : dims) {
+    if (Status status = check_count(axes.size(), kAxesMax, "axes of one dimension"); !status.ok())
+      return status;
+    DimAxes names;
+    for (const auto axis : axes) {
+      names.emplace_back();
+      if (Status status = read_name(axis, "axis name", names.back()); !status.ok()) return status;
+    }
+    out.push_back(std::move(names));
+  }
+  spec = PartitionSpec::from(std::move(out));
+  return {};
+}
+
+void encode(const ArraySpec& spec, schema::ArraySpec::Builder out) {
+  encode(spec.type, out.initType());
+  encode(spec.sharding.mesh(), out.initMesh());
+  encode(spec.sharding.spec(), out.initSpec());
+}
+
+Status decode(schema::ArraySpec::Reader in, ArraySpec& spec) {
+  if (Status status = decode(in.getType(), spec.type); !status.ok()) return status;
+  Mesh mesh;
+  PartitionSpec partition;
+  if (Status status = decode(in.getMesh(), mesh); !status.ok()) return status;
+  if (Status status = decode(in.getSpec(), partition); !status.ok()) return status;
+  spec.sharding = NamedSharding(std::move(mesh), std::move(partition));
+  return {};
+}
+
+namespace {
+
+void encode_instruction(const function::Instruction& from, schema::Instruction::Builder out) {
+  out.setOp(static_cast<std::uint8_t>(from.op));
+  out.setCompare(static_cast<std::uint8_t>(from.compare));
+  out.setReduce(static_cast<std::uint8_t>(from.reduce));
+  encode(from.type, out.initType());
+  fill(from.operands, out.initOperands(count(from.operands.size())));
+  fill(from.dims, out.initDims(count(from.dims.size())));
+  fill(from.starts, out.initStarts(count(from.starts.size())));
+  fill(from.limits, out.initLimits(count(from.limits.size())));
+  fill(from.strides, out.initStrides(count(from.strides.size())));
+  fill(from.dot.lhs_batch, out.initLhsBatch(count(from.dot.lhs_batch.size())));
+  fill(from.dot.rhs_batch, out.initRhsBatch(count(from.dot.rhs_batch.size())));
+  fill(from.dot.lhs_contract, out.initLhsContract(count(from.dot.lhs_contract.size())));
+  fill(from.dot.rhs_contract, out.initRhsContract(count(from.dot.rhs_contract.size())));
+  out.setNumber(from.number);
+  out.setAxis(from.axis);
+  auto pairs = out.initPairs(count(2 * from.pairs.size()));
+  for (unsigned i = 0; i < from.pairs.size(); ++i) {
+    pairs.set(2 * i, from.pairs[i].first);
+    pairs.set(2 * i + 1, from.pairs[i].second);
+  }
+  out.setParameter(from.parameter);
+}
+
+Status decode_instruction(schema::Instruction::Reader in, std::size_t index,
+                          function::Instruction& out) {
+  if (Status status = read_enum(in.getOp(), function::Op::kAxisIndex, "operation", out.op);
+      !status.ok())
+    return status;
+  if (Status status = read_enum(in.getCompare(), function::Compare::kGe, "comparison", out.compare);
+      !status.ok())
+    return status;
+  if (Status status = read_enum(in.getReduce(), function::Reduce::kArgmax, "reduction", out.reduce);
+      !status.ok())
+    return status;
+  if (Status status = decode(in.getType(), out.type); !status.ok()) return status;
+  read_numbers(in.getOperands(), out.operands);
+  for (const function::ValueId operand : out.operands) {
+    if (Status status =
+            check_index(operand, index, "operand of instruction " + std::to_string(index) + ":");
+        !status.ok())
+      return status;
+  }
+  read_numbers(in.getDims(), out.dims);
+  read_numbers(in.getStarts(), out.starts);
+  read_numbers(in.getLimits(), out.limits);
+  read_numbers(in.getStrides(), out.strides);
+  read_numbers(in.getLhsBatch(), out.dot.lhs_batch);
+  read_numbers(in.getRhsBatch(), out.dot.rhs_batch);
+  read_numbers(in.getLhsContract(), out.dot.lhs_contract);
+  read_numbers(in.getRhsContract(), out.dot.rhs_contract);
+  out.number = in.getNumber();
+  if (Status status = read_name(in.getAxis(), "axis name", out.axis); !status.ok()) return status;
+  const auto pairs = in.getPairs();
+  if (pairs.size() % 2 != 0) {
+    return protocol_error("instruction " + std::to_string(index) + " has half a pair");
+  }
+  for (unsigned i = 0; i < pairs.size(); i += 2) out.pairs.emplace_back(pairs[i], pairs[i + 1]);
+  out.parameter = in.getParameter();
+  return {};
+}
+
+}  // namespace
+
+void encode(const function::Graph& graph, schema::FunctionGraph::Builder out) {
+  out.setName(graph.name);
+  auto instructions = out.initInstructions(count(graph.instructions.size()));
+  for (unsigned i = 0; i < instructions.size(); ++i) {
+    encode_instruction(graph.instructions[i], instructions[i]);
+  }
+  fill(graph.parameters, out.initParameters(count(graph.parameters.size())));
+  fill(graph.outputs, out.initOutputs(count(graph.outputs.size())));
+}
+
+Status decode(schema::FunctionGraph::Reader in, function::Graph& graph) {
+  if (Status status = read_name(in.getName(), "function name", graph.name); !status.ok())
+    return status;
+  const auto instructions = in.getInstructions();
+  graph.instructions.reserve(instructions.size());
+  for (const auto instruction : instructions) {
+    const std::size_t index = graph.instructions.size();
+    if (Status status = decode_instruction(instruction, index, graph.instructions.emplace_back());
+        !status.ok())
+      return status;
+  }
+  read_numbers(in.getParameters(), graph.parameters);
+  read_numbers(in.getOutputs(), graph.outputs);
+  for (const auto* list : {&graph.parameters, &graph.outputs}) {
+    for (const function::ValueId value : *list) {
+      if (Status status = check_index(value, graph.instructions.size(), "instruction");
+          !status.ok())
+        return status;
+    }
+  }
+  return {};
+}
+
+void encode(const FunctionInfo& info, schema::FunctionInfo::Builder out) {
+  out.setId(info.id);
+  out.setName(info.name);
+  encode_each(info.parameters, out.initParameters(count(info.parameters.size())));
+  encode_each(info.outputs, out.initOutputs(count(info.outputs.size())));
+  encode_each(info.axes, out.initAxes(count(info.axes.size())));
+  out.setScratchBytes(info.scratch_bytes);
+  out.setCostNs(info.cost_ns);
+  out.setIdempotent(info.idempotent);
+  out.setIrregular(info.irregular);
+  fill(info.in_place, out.initInPlace(count(info.in_place.size())));
+}
+
+Status decode(schema::FunctionInfo::Reader in, FunctionInfo& info) {
+  constexpr std::uint64_t kScratchBytesMax = std::uint64_t{1} << 40;
+  info.id = in.getId();
+  if (Status status = read_name(in.getName(), "function name", info.name); !status.ok())
+    return status;
+  if (Status status = decode_each(in.getParameters(), info.parameters); !status.ok()) return status;
+  if (Status status = decode_each(in.getOutputs(), info.outputs); !status.ok()) return status;
+  if (Status status = decode_axes(in.getAxes(), info.axes); !status.ok()) return status;
+  info.scratch_bytes = in.getScratchBytes();
+  if (Status status = check_count(info.scratch_bytes, kScratchBytesMax, "bytes of scratch");
+      !status.ok())
+    return status;
+  info.cost_ns = in.getCostNs();
+  info.idempotent = in.getIdempotent();
+  info.irregular = in.getIrregular();
+  const auto in_place = in.getInPlace();
+  if (Status status = check_count(in_place.size(), info.outputs.size(), "in-place outputs");
+      !status.ok())
+    return status;
+  read_numbers(in_place, info.in_place);
+  for (const std::uint32_t operand : info.in_place) {
+    if (operand == FunctionInfo::kNoOperand) continue;
+    if (Status status = check_index(operand, info.parameters.size(), "in-place operand");
+        !status.ok())
+      return status;
+  }
+  return {};
+}
+
+}  // namespace seaway::program

@@ -1,0 +1,85 @@
+// ProgramGraph: a program as captured from C++: calls of functions on slices, and sharded edges.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "function/graph.hpp"
+#include "seaway/sharding.hpp"
+#include "seaway/status.hpp"
+#include "seaway/types.hpp"
+
+namespace seaway::program {
+
+/// What lowering needs to know about a function; types are those of one shard.
+struct FunctionInfo {
+  FunctionId id = 0;
+  std::string name;
+  std::vector<TensorType> parameters, outputs;
+  function::AxisSizes axes;  // Mesh axes that it was captured for; empty: any mesh.
+  std::uint64_t scratch_bytes = 0;
+  std::uint64_t cost_ns = 1000;
+  bool idempotent = true;
+  bool irregular = false;
+  /// For each output the operand that it may be written over while the function runs, when that
+  /// operand is donated; kNoOperand or an empty list: none.
+  static constexpr std::uint32_t kNoOperand = 0xffffffff;
+  std::vector<std::uint32_t> in_place;
+};
+
+/// Result `output` of node `node`, or parameter `output` of the program when node == kParameter.
+struct ValueRef {
+  static constexpr std::uint32_t kParameter = 0xffffffff;
+  std::uint32_t node = kParameter;
+  std::uint32_t output = 0;
+  friend bool operator==(const ValueRef&, const ValueRef&) = default;
+};
+
+/// One call of a function over all shards of a mesh.
+struct Node {
+  FunctionId function = 0;
+  Mesh mesh;  // Where it runs (virtual: its slice may be bound anew).
+  std::vector<ValueRef> operands;
+  std::vector<PartitionSpec> in_specs;  // How the function wants them split over `mesh`.
+  std::vector<ArraySpec> outputs;       // Global types, split over `mesh`.
+  std::string site;                     // "file.cpp:12" of the capture, for errors.
+};
+
+/// How a program is dispatched (paper section 4.5, Figure 4).
+enum class Dispatch : std::uint8_t {
+  kParallel,    // All host-side work of all nodes at once, before the data exists.
+  kSequential,  // Figure 4a: node by node, each after the one before it was enqueued.
+};
+
+struct ProgramGraph {
+  ProgramId id = 0;
+  std::string name;
+  Dispatch dispatch = Dispatch::kParallel;
+  std::vector<ArraySpec> parameters;
+  std::vector<bool> donated;  // Per parameter: the run consumes it.
+  std::vector<Node> nodes;    // Operands come before their users.
+  std::vector<ValueRef> outputs;
+
+  const ArraySpec& spec_of(ValueRef ref) const {
+    return ref.node == ValueRef::kParameter ? parameters[ref.output]
+                                            : nodes[ref.node].outputs[ref.output];
+  }
+  /// One node a line; Graphviz; JSON.
+  std::string to_string() const;
+  std::string to_dot() const;
+  std::string to_json() const;
+};
+
+/// Most nodes that one program may have.
+constexpr std::size_t kNodesMax = 1'000'000;
+
+/// Checks a whole program, as it comes from a stranger: counts, references, shardings, and that
+/// each operand is what its function takes. kInvalidArgument names node, site and both types.
+/// Afterwards spec_of() of every reference in `graph` is safe to call.
+Status validate(const ProgramGraph& graph, const std::map<FunctionId, FunctionInfo>& functions);
+
+}  // namespace seaway::program

@@ -1,0 +1,38 @@
+// SliceBinder: who turns a slice's virtual devices into physical ones; implemented by resources.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "program/lowering.hpp"
+#include "seaway/sharding.hpp"
+#include "seaway/status.hpp"
+
+namespace seaway::program {
+
+/// What a client asks for: constraints, not device numbers.
+struct SliceRequest {
+  std::uint32_t devices = 1;
+  std::vector<MeshAxis> axes;  // Their product is `devices`.
+  std::string kind;            // Empty: any.
+  std::int32_t island = -1;    // -1: any.
+  bool contiguous = false;     // Neighbouring device numbers; else spread by load.
+};
+
+class SliceBinder {
+ public:
+  virtual ~SliceBinder() = default;
+
+  /// Binds a new slice. Errors: kInvalidArgument or kResourceExhausted with the numbers.
+  virtual Result<Binding> acquire(ClientId client, SliceId slice, const SliceRequest& request) = 0;
+  /// Binds `slice` anew, to other devices where there are any.
+  virtual Result<Binding> rebind(SliceId slice) = 0;
+  virtual Status release(SliceId slice) = 0;
+  /// One slice a line, for `stats` and messages.
+  virtual std::string to_string() const = 0;
+};
+
+}  // namespace seaway::program

@@ -1,0 +1,42 @@
+// Chaos: many seeds, one after another, and what to print about them.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/clock.hpp"
+#include "sim/seed_run.hpp"
+
+namespace seaway::sim {
+
+/// What `seaway chaos` returns to the shell.
+constexpr int kChaosClean = 0;
+constexpr int kChaosUsage = 1;
+constexpr int kChaosCrash = 127;
+constexpr int kChaosLiveness = 128;
+constexpr int kChaosCorrectness = 129;
+constexpr int kChaosNondeterminism = 130;
+
+struct ChaosOptions {
+  std::uint64_t first_seed = 1;
+  std::uint64_t last_seed = 100;
+  bool replay = false;              // Tell the story of the seed.
+  bool json = false;                // One JSON object a line for each seed, and nothing else.
+  bool quiet = false;               // No progress line.
+  double time_budget_s = 0;         // 0: none.
+  std::uint32_t again_percent = 5;  // So many seeds run twice, to compare their hashes.
+};
+
+/// Runs the seeds, prints to standard output, and stops at the first that fails. `clock` measures
+/// the time budget and the rate. Returns an exit code.
+int run_chaos(const ChaosOptions& options, const Clock& clock);
+
+/// The seed that runs now, for whoever reports a crash. Read from signal handlers.
+std::uint64_t current_seed();
+
+/// The report as one line of JSON; for people, with invariant, last events and replay line.
+std::string to_json(const SeedReport& report);
+std::string to_text(const SeedReport& report);
+
+}  // namespace seaway::sim

@@ -1,0 +1,203 @@
+// Wiring one world: engine, cluster, clients, oracle and checkers.
+
+#include "sim/seed_run.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "actor/seeded_engine.hpp"
+#include "sim/checkers.hpp"
+#include "sim/simulated_client.hpp"
+#include "sim/world.hpp"
+
+namespace seaway::sim {
+namespace {
+
+/// Only for the report of a crash: nothing else may look into a world while it runs.
+const events::EventRing* running_ring = nullptr;
+
+/// One world while it runs. Members end in the order that an embedded cluster asks for.
+class SimulatedCluster {
+ public:
+  explicit SimulatedCluster(const World& world)
+      : world_(world),
+        events_(1 << 12),
+        outcomes_(verdict_),
+        gangs_(surroundings_, verdict_),
+        memory_(surroundings_, verdict_),
+        edges_(verdict_) {
+    running_ring = &events_.ring();
+    actor::SeededOptions options;
+    options.step_ns_max = world.step_ns_max;
+    engine_ = actor::make_seeded_engine(world.seed, options);
+    embedded_ = std::make_unique<cluster::Embedded>(
+        world.cluster, *engine_, events_,
+        [this](IslandId island, std::function<void()> on_progress) {
+          return std::make_unique<SimBackend>(*engine_, world_.seed, island, world_.cost,
+                                              std::move(on_progress), [this](std::string text) {
+                                                verdict_.report(Breach::kCorrectness, "I9",
+                                                                std::move(text));
+                                              });
+        });
+    surroundings_.devices = world.cluster.devices;
+    surroundings_.devices_of = [this](IslandId island, Stamp stamp, std::uint32_t group) {
+      return embedded_->host(island).group_devices(stamp, group);
+    };
+    surroundings_.index_of = [this](IslandId island, Stamp stamp, std::uint32_t position) {
+      return embedded_->host(island).gang_index(stamp, position);
+    };
+    surroundings_.memory_of = [this](IslandId island, DeviceId device) {
+      const device::DeviceState& state = embedded_->host(island).device(device);
+      return std::pair(state.used_bytes, state.budget_bytes);
+    };
+    for (events::EventSink* sink :
+         {static_cast<events::EventSink*>(&hash_), static_cast<events::EventSink*>(&outcomes_),
+          static_cast<events::EventSink*>(&gangs_), static_cast<events::EventSink*>(&memory_),
+          static_cast<events::EventSink*>(&edges_)}) {
+      events_.add_observer(*sink);
+    }
+  }
+
+  ~SimulatedCluster() {
+    engine_.reset();
+    embedded_.reset();
+    running_ring = nullptr;
+  }
+
+  SeedReport run(bool keep_events) {
+    for (std::uint32_t i = 0; i < world_.clients; ++i) {
+      engine_->spawn_body("client" + std::to_string(i), [this, i] { be_client(i); });
+    }
+    std::uint64_t steps = 0;
+    // It stops at the first violation, so that the last events are those that led to it.
+    while (steps < kStepsMax && verdict_.ok() && engine_->step()) ++steps;
+    SeedReport report;
+    if (steps == kStepsMax) {
+      verdict_.report(Breach::kLiveness, "I12",
+                      "still busy after " + std::to_string(steps) + " steps");
+    } else if (verdict_.ok() && !engine_->unfinished_bodies().empty()) {
+      std::string text = "nothing can move any more, but there waits";
+      for (const std::string& body : engine_->unfinished_bodies()) text += " " + body;
+      verdict_.report(Breach::kLiveness, "I12", text);
+    }
+    if (verdict_.ok()) check_end();
+    if (!verdict_.ok()) report.waiting = waiting();
+    report.seed = world_.seed;
+    report.steps = engine_->steps();
+    report.virtual_ns = engine_->now_ns();
+    report.events = hash_.count();
+    report.hash = mix64(hash_.hash() ^ engine_->choices_hash());
+    report.world = world_.to_string();
+    for (IslandId island = 0; island < world_.cluster.islands; ++island) {
+      const island::Counters& counters = embedded_->scheduler(island).counters();
+      report.world +=
+          "\n  island " + std::to_string(island) + ": " + std::to_string(counters.launched) +
+          " parts, " + std::to_string(counters.overtakes) + " overtakes, " +
+          std::to_string(counters.moves) + " moves, " + std::to_string(counters.spills) +
+          " spills, " + std::to_string(counters.cancelled) + " cancels";
+    }
+    report.policy = actor::to_string(engine_->policy());
+    report.counts = verdict_.counts;
+    report.breach = verdict_.breach();
+    report.violations = verdict_.violations();
+    if (keep_events || !verdict_.ok()) report.last_events = events_.ring().snapshot();
+    return report;
+  }
+
+ private:
+  void be_client(std::uint32_t index) {
+    ClientOptions options;
+    options.tenant = "tenant" + std::to_string(index % 2);
+    options.weight = index + 1;
+    options.when_full = index % 2 == 0 ? WhenFull::kWait : WhenFull::kRefuse;
+    auto client = embedded_->connect(std::move(options));
+    if (!client.ok()) {
+      verdict_.report(Breach::kCorrectness, "I3",
+                      "a client could not connect: " + client.status().to_string());
+      return;
+    }
+    SimulatedClient(world_, index, *engine_, verdict_).live(*std::move(client));
+  }
+
+  std::string waiting() {
+    std::string text;
+    for (IslandId island = 0; island < world_.cluster.islands; ++island) {
+      text += "island " + std::to_string(island) + ":\n" + embedded_->scheduler(island).to_string();
+      for (Stamp stamp = 1; stamp < 10'000; ++stamp) {
+        const std::string why = embedded_->host(island).why(stamp);
+        if (!why.empty()) text += "host, stamp " + std::to_string(stamp) + ": " + why + "\n";
+      }
+    }
+    return text + "controller: " + std::to_string(embedded_->controller().runs_unfinished()) +
+           " runs unfinished, " + std::to_string(embedded_->controller().array_count()) +
+           " arrays\n";
+  }
+
+  /// All handles are dropped and all clients gone: nothing may be left.
+  void check_end() {
+    outcomes_.finish();
+    gangs_.finish();
+    memory_.finish();
+    const Counts& counts = verdict_.counts;
+    if (counts.runs != counts.ok + counts.failed + counts.cancelled) {
+      verdict_.report(Breach::kCorrectness, "I20",
+                      std::to_string(counts.runs) + " runs, but " + std::to_string(counts.ok) +
+                          " ok, " + std::to_string(counts.failed) + " failed and " +
+                          std::to_string(counts.cancelled) + " cancelled");
+    }
+    expect_none("runs without an outcome at the controller",
+                embedded_->controller().runs_unfinished());
+    expect_none("arrays known to the controller", embedded_->controller().array_count());
+    expect_none("values that nobody took from the transport", embedded_->bulk().size());
+    for (IslandId island = 0; island < world_.cluster.islands; ++island) {
+      const std::string where = " on island " + std::to_string(island);
+      device::HostCore& host = embedded_->host(island);
+      expect_none("arrays of the host" + where, host.array_count());
+      expect_none("unfinished parts of the host" + where, host.is_idle() ? 0 : 1);
+      const island::SchedulerCore& scheduler = embedded_->scheduler(island);
+      expect_none("unfinished parts of the scheduler" + where, scheduler.idle() ? 0 : 1);
+      expect_none("arrays of the scheduler" + where, scheduler.array_count());
+      for (DeviceId device = 0; device < world_.cluster.devices; ++device) {
+        const std::string which = " on device " + std::to_string(device) + where;
+        expect_none("bytes in use" + which, host.device(device).used_bytes);
+        expect_none("bytes reserved" + which, scheduler.used_bytes(device));
+      }
+    }
+  }
+  void expect_none(const std::string& what, std::uint64_t count) {
+    if (count == 0) return;
+    verdict_.report(Breach::kCorrectness, "I9",
+                    "at the end there are left: " + std::to_string(count) + " " + what);
+  }
+
+  const World& world_;
+  Verdict verdict_;
+  Surroundings surroundings_;
+  events::EventStream events_;
+  events::EventHash hash_;
+  OutcomeChecker outcomes_;
+  GangChecker gangs_;
+  MemoryChecker memory_;
+  EdgeChecker edges_;
+  std::unique_ptr<actor::SeededEngine> engine_;
+  std::unique_ptr<cluster::Embedded> embedded_;
+};
+
+}  // namespace
+
+std::string story_so_far(std::size_t events_max) {
+  if (running_ring == nullptr) return "";
+  std::string text;
+  const std::size_t size = running_ring->size();
+  for (std::size_t i = size > events_max ? size - events_max : 0; i < size; ++i) {
+    text += "    " + events::to_string(running_ring->at(i)) + "\n";
+  }
+  return text;
+}
+
+SeedReport run_seed(std::uint64_t seed, bool keep_events) {
+  const World world = make_world(seed);
+  return SimulatedCluster(world).run(keep_events);
+}
+
+}  // namespace seaway::sim

@@ -1,0 +1,59 @@
+// SimBackend: devices that take the time a cost model says and give the reference's values.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actor/seeded_engine.hpp"
+#include "base/random.hpp"
+#include "device/backend.hpp"
+
+namespace seaway::sim {
+
+/// How long things take. Times are modelled: they say nothing about real devices.
+struct CostModel {
+  double kernel_factor = 1;               // Of what the executable itself estimates.
+  std::uint64_t kernel_jitter_ns = 2000;  // Added to each kernel, uniform from 0.
+  std::uint64_t copy_ns = 500;            // Of each copy, beside 1 ns a byte.
+  std::uint64_t compile_ns = 100'000;     // Of each function, jittered from 0 to twice that.
+  /// Kernels and copies of so many of 100 run in the calling handler, as the CPU's small ones do.
+  unsigned inline_percent = 0;
+};
+
+/// Reports what no device may see: memory that changed under a kernel's hands.
+using Complain = std::function<void(std::string)>;
+
+/// Nothing that a gang works on may change while it runs: what it reads is copied when it starts,
+/// and compared when it ends; what it writes is filled with rubbish first. So a gang that starts
+/// too early, or whose memory is given away too soon, gives a wrong value or a complaint.
+class SimBackend final : public device::Backend {
+ public:
+  /// `name` tells the devices of one world apart. Functions whose name begins with
+  /// kUncompilable do not compile.
+  SimBackend(actor::SeededEngine& engine, std::uint64_t seed, std::uint64_t name, CostModel cost,
+             std::function<void()> on_progress, Complain complain);
+
+  void compile(function::Graph graph, function::AxisSizes axes, device::CompileDone done) override;
+  bool runs_inline(std::uint64_t cost_ns) const override;
+  Status run(const device::GangWork& work) override;
+  void start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) override;
+  void copy(std::uint64_t bytes, std::function<void()> body, std::function<void()> done) override;
+
+  static constexpr std::string_view kUncompilable = "uncompilable";
+
+ private:
+  struct Job;
+  void after(std::uint64_t delay_ns, std::function<void()> work);
+
+  actor::SeededEngine& engine_;
+  const CostModel cost_;
+  mutable RandomStream random_;
+  const std::function<void()> on_progress_;
+  const Complain complain_;
+};
+
+}  // namespace seaway::sim

@@ -1,0 +1,405 @@
+// What a simulated client does, step by step.
+
+#include "sim/simulated_client.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace seaway::sim {
+namespace {
+
+/// More than a body ever needs to hold; then it lets something go.
+constexpr std::size_t kHeldMax = 12;
+
+std::string name_of(std::uint32_t client, const char* what, std::size_t number) {
+  return std::string(what) + std::to_string(client) + "." + std::to_string(number);
+}
+
+/// The first words that differ, as bytes.
+std::string describe(const program::GlobalArray& wanted, const std::vector<std::byte>& given,
+                     std::size_t at) {
+  std::string text;
+  char word[48];
+  for (std::size_t i = at / 4; i < wanted.size() / 4 && i < at / 4 + 6; ++i) {
+    std::uint32_t a = 0, b = 0;
+    std::memcpy(&a, wanted.data() + 4 * i, 4);
+    std::memcpy(&b, given.data() + 4 * i, 4);
+    std::snprintf(word, sizeof(word), " %08x instead of %08x;", b, a);
+    text += word;
+  }
+  return text;
+}
+
+}  // namespace
+
+void SimulatedClient::complain(const char* invariant, std::string text) {
+  verdict_.report(Breach::kCorrectness, invariant,
+                  "client " + std::to_string(index_) + ": " + std::move(text));
+}
+
+void SimulatedClient::live(Client client) {
+  client_ = std::move(client);
+  if (prepare()) {
+    for (std::uint32_t i = 0; i < world_.actions && verdict_.ok(); ++i) act();
+  }
+  finish();
+}
+
+ArraySpec SimulatedClient::random_spec() {
+  const Slice& slice = slices_[random_.below(slices_.size())];
+  const std::int64_t rows = random_.chance(50) ? world_.rows : world_.rows_large;
+  const DType dtype = random_.chance(60) ? DType::kF32 : DType::kI32;
+  return {{dtype, {rows, kColumns}}, NamedSharding(slice.mesh(), make_spec(slice.mesh(), random_))};
+}
+
+bool SimulatedClient::prepare() {
+  const std::size_t slices = 1 + random_.below(3);
+  for (std::size_t i = 0; i < slices; ++i) {
+    SliceRequest request;
+    request.devices = 1;
+    while (request.devices * 2 <= world_.cluster.devices && random_.chance(65)) {
+      request.devices *= 2;
+    }
+    if (request.devices == 4 && random_.chance(50)) {
+      request.mesh = {{"x", 2}, {"y", 2}};
+    } else if (request.devices > 1 || random_.chance(30)) {
+      request.mesh = {{"x", request.devices}};
+    }
+    if (random_.chance(70)) {
+      request.island = static_cast<std::int32_t>(random_.below(world_.cluster.islands));
+    }
+    request.contiguous = random_.chance(30);
+    auto slice = client_.acquire_slice(request);
+    if (!slice.ok()) {
+      complain("I3", "a slice was refused: " + slice.status().to_string());
+      return false;
+    }
+    slices_.push_back(*slice);
+  }
+  const std::size_t functions = 2 + random_.below(6);
+  for (std::size_t i = 0; i < functions; ++i) {
+    const std::size_t slice = random_.below(slices_.size());
+    auto made =
+        make_function(client_, slices_[slice], slice, world_, random_, name_of(index_, "", i));
+    if (!made.ok()) {
+      complain("I3", "a function was refused: " + made.status().to_string());
+      return false;
+    }
+    functions_.push_back(*std::move(made));
+  }
+  for (int i = 0; i < 4; ++i) specs_.push_back(random_spec());
+  const std::size_t programs = 1 + random_.below(3);
+  for (std::size_t i = 0; i < programs; ++i) {
+    if (!make_program(i)) return false;
+  }
+  return true;
+}
+
+bool SimulatedClient::make_program(std::size_t number) {
+  std::vector<ArraySpec> parameters;
+  const std::size_t count = 1 + random_.below(3);
+  for (std::size_t i = 0; i < count; ++i) {
+    parameters.push_back(specs_[random_.below(specs_.size())]);
+  }
+  ProgramOptions options;
+  options.dispatch = random_.chance(25) ? DispatchMode::kSequential : DispatchMode::kParallel;
+  const std::size_t nodes = 1 + random_.below(random_.chance(80) ? 6 : 12);
+  const auto body = [&](std::span<const Traced> in) {
+    std::vector<Traced> values(in.begin(), in.end());
+    for (std::size_t n = 0; n < nodes; ++n) {
+      const FunctionPlan& plan = functions_[random_.below(functions_.size())];
+      const TensorType wanted{plan.dtype, {plan.rows, kColumns}};
+      std::vector<Traced> fitting;
+      for (const Traced& value : values) {
+        if (value.type() == wanted) fitting.push_back(value);
+      }
+      if (fitting.empty() || random_.chance(10)) {
+        const Traced& value = values[random_.below(values.size())];
+        const Slice& slice = slices_[random_.below(slices_.size())];
+        values.push_back(value.reshard({slice.mesh(), make_spec(slice.mesh(), random_)}));
+        continue;
+      }
+      std::vector<Traced> operands;
+      for (std::size_t i = 0; i < plan.operands; ++i) {
+        // Late values more often, so that chains grow long.
+        const std::size_t at =
+            std::max(random_.below(fitting.size()), random_.below(fitting.size()));
+        operands.push_back(fitting[at]);
+      }
+      values.push_back(plan.function(operands));
+    }
+    std::vector<Traced> outputs;
+    const std::size_t wanted = 1 + random_.below(3);
+    for (std::size_t i = 0; i < wanted; ++i) {
+      const std::size_t from = random_.chance(90) ? in.size() : 0;
+      Traced value = values[from + random_.below(values.size() - from)];
+      for (const ArraySpec& spec : specs_) {
+        if (spec.type == value.type() && random_.chance(30)) {
+          value = value.reshard(spec.sharding);
+          break;
+        }
+      }
+      outputs.push_back(value);
+    }
+    return outputs;
+  };
+  auto program = client_.program(name_of(index_, "program", number), body, parameters, options);
+  if (!program.ok()) {
+    complain("I3", "a program was refused: " + program.status().to_string());
+    return false;
+  }
+  programs_.push_back(*program);
+  return true;
+}
+
+void SimulatedClient::act() {
+  if (random_.chance(30)) engine_.yield();
+  const std::uint64_t choice = random_.below(100);
+  if (choice < 50) {
+    execute();
+  } else if (choice < 55) {
+    put();
+  } else if (choice < 67) {
+    if (!held_.empty()) fetch(held_[random_.below(held_.size())], random_.chance(40));
+  } else if (choice < 75) {
+    cancel();
+  } else if (choice < 82) {
+    reshard();
+  } else if (choice < 85) {
+    rebind();
+  } else if (choice < 95) {
+    drop();
+  } else if (choice < 98) {
+    if (!flights_.empty()) check(flights_[random_.below(flights_.size())]);
+  } else if (Status status = client_.drain(); !status.ok()) {
+    complain("I2", "drain: " + status.to_string());
+  }
+  while (held_.size() > kHeldMax) drop();
+}
+
+SimulatedClient::Held SimulatedClient::put_value(const ArraySpec& spec) {
+  Held held;
+  held.value.resize(spec.type.bytes());
+  for (std::size_t i = 0; i < held.value.size() / 4; ++i) {
+    const auto whole = static_cast<std::int32_t>(random_.between(-9, 9));
+    const auto real = static_cast<float>(whole);
+    std::memcpy(held.value.data() + 4 * i,
+                spec.type.dtype == DType::kF32 ? static_cast<const void*>(&real) : &whole, 4);
+  }
+  // The other semantics would need the bytes to stay where they are: the oracle's are moved.
+  held.array = client_.put_bytes(spec.type, held.value.data(), held.value.size() / 4, spec.sharding,
+                                 HostBufferSemantics::kImmutableOnlyDuringCall);
+  if (Status status = held.array.error(); !status.ok()) {
+    if (!is_excused(status)) complain("I3", "put was refused: " + status.to_string());
+    held.expectation = Expectation::kEither;
+  }
+  return held;
+}
+
+void SimulatedClient::put() { held_.push_back(put_value(specs_[random_.below(specs_.size())])); }
+
+SimulatedClient::Held SimulatedClient::take_argument(const ArraySpec& spec) {
+  std::vector<std::size_t> fitting;
+  for (std::size_t i = 0; i < held_.size(); ++i) {
+    if (held_[i].array.spec() == spec) fitting.push_back(i);
+  }
+  if (!fitting.empty() && random_.chance(85)) {
+    return held_[fitting[random_.below(fitting.size())]];
+  }
+  held_.push_back(put_value(spec));
+  return held_.back();
+}
+
+void SimulatedClient::execute() {
+  const Program& program = programs_[random_.below(programs_.size())];
+  std::vector<Held> arguments;
+  std::vector<Array> arrays;
+  for (const ArraySpec& spec : program.parameters()) {
+    arguments.push_back(take_argument(spec));
+    arrays.push_back(arguments.back().array);
+  }
+  const bool is_named_once = std::count(arrays.begin(), arrays.end(), arrays[0]) == 1;
+  const bool donates = is_named_once && random_.chance(15);
+  Run run = donates ? program.execute(arrays, {.donate = {0}}) : program.execute(arrays);
+  if (donates) {
+    std::erase_if(held_, [&arrays](const Held& held) { return held.array == arrays[0]; });
+  }
+  note_run(program, arguments, std::move(run));
+}
+
+void SimulatedClient::note_run(const Program& program, const std::vector<Held>& arguments,
+                               Run run) {
+  Flight flight;
+  flight.name = "run of " + program.name() + ", number " + std::to_string(run.id());
+  ++verdict_.counts.runs;
+  std::vector<program::GlobalArray> values;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Held& argument = arguments[i];
+    // A run that fails poisons all its outputs, also those that had been made before; a run that
+    // was stamped before the failure was known may have read such a one (docs/decisions.md).
+    if (argument.expectation != Expectation::kValue && flight.expectation == Expectation::kValue) {
+      flight.expectation = Expectation::kEither;
+    }
+    if (!argument.value.empty()) values.push_back(argument.value);
+  }
+  std::vector<program::GlobalArray> outputs(run.size());
+  if (values.size() == arguments.size()) {
+    auto expected = oracle_.evaluate(program, std::move(values));
+    if (expected.ok()) {
+      outputs = *std::move(expected);
+    } else {
+      flight.expectation = Expectation::kFailure;
+    }
+  } else if (flight.expectation == Expectation::kValue) {
+    flight.expectation = Expectation::kEither;
+  }
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    if (random_.chance(20)) continue;  // Never asked for.
+    stories_[run.output(i).id()] = "output " + std::to_string(i) + " of " + program.to_string();
+    held_.push_back({run.output(i), flight.expectation, std::move(outputs[i])});
+  }
+  flight.status = run.status();
+  if (random_.chance(70)) flight.run = std::move(run);
+  flights_.push_back(std::move(flight));
+}
+
+void SimulatedClient::fetch(const Held& held, bool waits) {
+  Fetch fetch;
+  fetch.bytes = std::make_unique<std::vector<std::byte>>(held.array.type().bytes());
+  fetch.done = held.array.to_host(std::span<std::byte>(*fetch.bytes));
+  fetch.expectation = held.expectation;
+  fetch.value = held.value;
+  fetch.id = held.array.id();
+  fetch.name = held.array.to_string();
+  if (waits) {
+    check(fetch);
+  } else {
+    fetches_.push_back(std::move(fetch));
+  }
+}
+
+bool SimulatedClient::is_excused(const Status& status) const {
+  return world_.is_memory_tight && (status.code() == StatusCode::kResourceExhausted ||
+                                    status.code() == StatusCode::kInputLost);
+}
+
+void SimulatedClient::check(Fetch& fetch) {
+  const Status status = fetch.done.get().status();
+  if (!verdict_.ok()) return;
+  if (status.ok()) {
+    if (fetch.expectation == Expectation::kFailure) {
+      complain("I3", fetch.name + " has a value, but what made it failed: " + stories_[fetch.id]);
+    } else if (!fetch.value.empty() && *fetch.bytes != fetch.value) {
+      std::size_t at = 0;
+      while ((*fetch.bytes)[at] == fetch.value[at]) ++at;
+      complain("I1", fetch.name + " is not what the reference gives, from byte " +
+                         std::to_string(at) + " of " + std::to_string(fetch.value.size()) + ", " +
+                         describe(fetch.value, *fetch.bytes, at) + ", " + stories_[fetch.id]);
+    }
+    ++verdict_.counts.values_checked;
+  } else if (fetch.expectation == Expectation::kValue && !is_excused(status)) {
+    complain("I3", fetch.name + " has an error that nothing caused: " + status.to_string());
+  }
+}
+
+void SimulatedClient::check(Flight& flight) {
+  const Status status = flight.status.get().status();
+  if (!verdict_.ok()) return;
+  if (status.ok() && flight.expectation == Expectation::kFailure) {
+    complain("I3", flight.name + " succeeded, but a function or an input of it failed");
+  } else if (!status.ok() && flight.expectation == Expectation::kValue && !is_excused(status)) {
+    complain("I3", flight.name + " failed, and nothing caused it: " + status.to_string());
+  }
+}
+
+void SimulatedClient::cancel() {
+  if (!world_.has_cancels || flights_.empty()) return;
+  Flight& flight = flights_[random_.below(flights_.size())];
+  if (!flight.run) return;
+  flight.run.cancel();
+  if (flight.expectation == Expectation::kValue) flight.expectation = Expectation::kEither;
+  // Whatever was made from it may be poison now, and so may what was made from that.
+  for (Held& held : held_) {
+    if (held.expectation == Expectation::kValue) held.expectation = Expectation::kEither;
+  }
+  for (Fetch& fetch : fetches_) {
+    if (fetch.expectation == Expectation::kValue) fetch.expectation = Expectation::kEither;
+  }
+  for (Flight& other : flights_) {
+    if (other.expectation == Expectation::kValue) other.expectation = Expectation::kEither;
+  }
+}
+
+void SimulatedClient::reshard() {
+  if (held_.empty()) return;
+  const Held held = held_[random_.below(held_.size())];
+  const Slice& slice = slices_[random_.below(slices_.size())];
+  const NamedSharding target(slice.mesh(), make_spec(slice.mesh(), random_));
+  auto moved = held.array.reshard(target);
+  if (!moved.ok()) {
+    if (held.expectation == Expectation::kValue && !is_excused(moved.status())) {
+      complain("I3", "reshard was refused: " + moved.status().to_string());
+    }
+    return;
+  }
+  const bool is_certain = held.expectation == Expectation::kValue;
+  held_.push_back({*moved, is_certain ? Expectation::kValue : Expectation::kEither, held.value});
+}
+
+void SimulatedClient::rebind() {
+  if (!world_.has_rebinds) return;
+  Slice& slice = slices_[random_.below(slices_.size())];
+  if (Status status = slice.rebind();
+      !status.ok() && status.code() != StatusCode::kResourceExhausted) {
+    complain("I3", "rebind was refused: " + status.to_string());
+  }
+}
+
+void SimulatedClient::drop() {
+  if (held_.empty()) return;
+  const std::size_t at = random_.below(held_.size());
+  if (random_.chance(20)) {
+    Array array = held_[at].array;
+    array.delete_now();
+    // All handles of it are of no use now.
+    std::erase_if(held_, [&array](const Held& held) { return held.array == array; });
+    return;
+  }
+  held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+void SimulatedClient::finish() {
+  if (random_.chance(80)) {
+    for (const Held& held : held_) fetch(held, false);
+  }
+  if (random_.chance(50)) held_.clear();
+  for (Fetch& fetch : fetches_) check(fetch);
+  for (Flight& flight : flights_) {
+    check(flight);
+    if (!flight.status.ready()) continue;
+    const Status status = flight.status.get().status();
+    if (status.ok()) {
+      ++verdict_.counts.ok;
+    } else if (status.code() == StatusCode::kCancelled) {
+      ++verdict_.counts.cancelled;
+    } else {
+      ++verdict_.counts.failed;
+    }
+  }
+  fetches_.clear();
+  held_.clear();
+  flights_.clear();
+  if (client_ && verdict_.ok()) {
+    if (Status status = client_.drain(); !status.ok()) {
+      complain("I2", "drain: " + status.to_string());
+    }
+  }
+  programs_.clear();
+  functions_.clear();
+  slices_.clear();
+  client_ = Client();
+}
+
+}  // namespace seaway::sim

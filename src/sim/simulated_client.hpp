@@ -1,0 +1,103 @@
+// SimulatedClient: one client that does random things through the public API, and checks each
+// outcome.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actor/seeded_engine.hpp"
+#include "base/random.hpp"
+#include "seaway/client.hpp"
+#include "sim/functions.hpp"
+#include "sim/oracle.hpp"
+#include "sim/verdict.hpp"
+#include "sim/world.hpp"
+
+namespace seaway::sim {
+
+/// What is known about an outcome before it is there.
+enum class Expectation : std::uint8_t {
+  kValue,    // The oracle's value, and no error.
+  kFailure,  // An error: a function fails, or an input has failed.
+  kEither,   // A cancel, or something that a cancel may have poisoned: a value is the oracle's.
+};
+
+/// Lives on the stack of one client body. Only the public API is used; the oracle works beside it.
+class SimulatedClient {
+ public:
+  SimulatedClient(const World& world, std::uint32_t index, actor::SeededEngine& engine,
+                  Verdict& verdict)
+      : world_(world),
+        index_(index),
+        engine_(engine),
+        verdict_(verdict),
+        random_(world.seed, 0x636c69656e740000 + index) {}
+
+  /// The whole life of the client, from its connection to its last outcome. The session ends with
+  /// the call.
+  void live(Client client);
+
+ private:
+  struct Held {  // An array whose handle is held.
+    Array array;
+    Expectation expectation = Expectation::kValue;
+    program::GlobalArray value;  // Unknown when empty.
+  };
+  struct Fetch {  // A value on its way to the host.
+    Future<void> done;
+    std::unique_ptr<std::vector<std::byte>> bytes;
+    Expectation expectation = Expectation::kValue;
+    program::GlobalArray value;
+    std::uint64_t id = 0;
+    std::string name;
+  };
+  struct Flight {  // A run whose outcome has not been looked at.
+    Future<void> status;
+    Expectation expectation = Expectation::kValue;
+    std::string name;
+    Run run;  // Empty when its handle was dropped.
+  };
+
+  bool prepare();
+  bool make_program(std::size_t number);
+  ArraySpec random_spec();
+  void act();
+  void put();
+  void execute();
+  Held take_argument(const ArraySpec& spec);
+  Held put_value(const ArraySpec& spec);
+  void note_run(const Program& program, const std::vector<Held>& arguments, Run run);
+  void fetch(const Held& held, bool waits);
+  void check(Fetch& fetch);
+  void check(Flight& flight);
+  void cancel();
+  void reshard();
+  void rebind();
+  void drop();
+  void finish();
+  bool is_excused(const Status& status) const;
+  void complain(const char* invariant, std::string text);
+
+  const World& world_;
+  const std::uint32_t index_;
+  actor::SeededEngine& engine_;
+  Verdict& verdict_;
+  RandomStream random_;
+  Oracle oracle_;
+  Client client_;
+  std::vector<Slice> slices_;
+  std::vector<FunctionPlan> functions_;
+  std::vector<ArraySpec> specs_;
+  std::vector<Program> programs_;
+  std::vector<Held> held_;
+  std::vector<Fetch> fetches_;
+  std::vector<Flight> flights_;
+  std::map<std::uint64_t, std::string> stories_;  // By array: what made it.
+};
+
+}  // namespace seaway::sim

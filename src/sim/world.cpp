@@ -1,0 +1,72 @@
+// Drawing a world: most are small and tight, for there the orders differ most.
+
+#include "sim/world.hpp"
+
+#include <algorithm>
+
+#include "base/random.hpp"
+
+namespace seaway::sim {
+namespace {
+
+constexpr std::uint64_t kTopologyStream = 0x746f706f6c6f6779;
+
+}  // namespace
+
+World make_world(std::uint64_t seed) {
+  RandomStream random(seed, kTopologyStream);
+  World world;
+  world.seed = seed;
+  auto& cluster = world.cluster;
+  cluster.islands = 1 + static_cast<std::uint32_t>(random.below(3));
+  cluster.devices = 1 + static_cast<std::uint32_t>(random.below(4));
+  cluster.threads = 1;
+  world.rows = 8;
+  world.rows_large = random.chance(50) ? 8 : 64;
+  // One large array is so many bytes when it is not split; a program of a few nodes needs several.
+  const std::uint64_t large = static_cast<std::uint64_t>(world.rows_large * kColumns) * 4;
+  world.is_memory_tight = random.chance(60);
+  const std::uint64_t arrays = world.is_memory_tight ? 6 + random.below(12) : 4096;
+  cluster.device_memory = large * arrays;
+  cluster.host_memory = large * (world.is_memory_tight ? 8 + random.below(64) : 100'000);
+  cluster.send_memory = large * (random.chance(50) ? random.below(8) : 4096);
+  cluster.policy = random.chance(50) ? island::Policy::kFifo : island::Policy::kShares;
+  if (random.chance(60)) cluster.link_latency = 1 + random.below(200'000);
+  if (random.chance(30)) cluster.link_bandwidth = 1'000'000 + random.below(1'000'000'000);
+  if (random.chance(30)) {
+    cluster.runs_in_flight = 1 + static_cast<std::uint32_t>(random.below(8));
+    cluster.runs_shared_in_flight = std::min<std::uint32_t>(
+        cluster.runs_in_flight, 1 + static_cast<std::uint32_t>(random.below(4)));
+  }
+  world.cost.kernel_factor = random.chance(50) ? 1 : static_cast<double>(random.below(100));
+  world.cost.kernel_jitter_ns = 1 + random.below(random.chance(50) ? 1'000 : 100'000);
+  world.cost.compile_ns = 1 + random.below(1'000'000);
+  world.cost.inline_percent = random.chance(50) ? 0 : static_cast<unsigned>(random.below(101));
+  world.step_ns_max = random.chance(50) ? 100 : 5'000;
+  world.clients = 1 + static_cast<std::uint32_t>(random.below(3));
+  world.actions = 4 + static_cast<std::uint32_t>(random.below(28));
+  world.has_failures = random.chance(30);
+  world.has_cancels = random.chance(30);
+  world.has_irregular = random.chance(35);
+  world.has_rebinds = random.chance(25);
+  return world;
+}
+
+std::string World::to_string() const {
+  std::string text =
+      std::to_string(cluster.islands) + " islands of " + std::to_string(cluster.devices) +
+      " devices with " + std::to_string(cluster.device_memory) + " bytes, host room " +
+      std::to_string(cluster.host_memory) + ", send room " + std::to_string(cluster.send_memory) +
+      ", window " + std::to_string(cluster.runs_in_flight) + "/" +
+      std::to_string(cluster.runs_shared_in_flight) + ", link " +
+      std::to_string(cluster.link_latency) + " ns, " + std::to_string(clients) + " clients, " +
+      std::to_string(actions) + " actions each";
+  text += cluster.policy == island::Policy::kFifo ? ", fifo" : ", shares";
+  if (has_failures) text += ", failures";
+  if (has_cancels) text += ", cancels";
+  if (has_irregular) text += ", irregular";
+  if (has_rebinds) text += ", rebinds";
+  return text;
+}
+
+}  // namespace seaway::sim

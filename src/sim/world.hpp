@@ -1,0 +1,37 @@
+// World: the cluster and the habits of its clients, drawn from one seed.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cluster/embedded.hpp"
+#include "sim/sim_backend.hpp"
+
+namespace seaway::sim {
+
+/// Everything about one simulated run that is fixed before it starts. A value.
+struct World {
+  std::uint64_t seed = 0;
+  cluster::EmbeddedOptions cluster;
+  CostModel cost;
+  std::uint64_t step_ns_max = 0;
+  std::uint32_t clients = 1;
+  std::uint32_t actions = 10;  // Of each client.
+  std::int64_t rows = 8;       // Of every array; rows_large of large ones.
+  std::int64_t rows_large = 8;
+  bool is_memory_tight = false;  // Refusals for lack of memory are to be expected.
+  bool has_failures = false;     // Failing and uncompilable functions.
+  bool has_cancels = false;
+  bool has_irregular = false;
+  bool has_rebinds = false;
+
+  std::string to_string() const;
+};
+
+/// Columns of every array.
+constexpr std::int64_t kColumns = 4;
+
+World make_world(std::uint64_t seed);
+
+}  // namespace seaway::sim

@@ -1,0 +1,110 @@
+// Size classes, the lists of dead slabs, and the way to the heap.
+
+#include "store/slab.hpp"
+
+#include <bit>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include "base/check.hpp"
+
+namespace seaway::store {
+
+std::byte* HeapAllocator::allocate(std::size_t bytes) {
+  return static_cast<std::byte*>(std::aligned_alloc(64, bytes));
+}
+
+void HeapAllocator::release(std::byte* base, std::size_t) { std::free(base); }
+
+Slab::~Slab() {
+  if (cache_) cache_->give_back(base_, size_class_);
+}
+
+SlabCache::~SlabCache() {
+  SEAWAY_CHECK(live_slabs_ == 0, live_slabs_);
+  trim();
+}
+
+/// Classes 0-3 are 1-4 lines of 64 bytes; above, each doubling has four classes, so that class c
+/// is (4 + c % 4) << (c / 4 - 1) lines.
+std::uint32_t SlabCache::class_of(std::size_t bytes) {
+  const std::size_t last_line = (bytes + 63) / 64 - 1;
+  if (last_line < 4) return static_cast<std::uint32_t>(last_line);
+  const auto shift = static_cast<std::uint32_t>(std::bit_width(last_line)) - 3;
+  return static_cast<std::uint32_t>(4 * shift + (last_line >> shift));
+}
+
+std::size_t SlabCache::bytes_of(std::uint32_t size_class) {
+  if (size_class < 4) return (size_class + std::size_t{1}) * 64;
+  const std::uint32_t shift = size_class / 4 - 1;
+  return ((std::size_t{4} + size_class % 4 + 1) << shift) * 64;
+}
+
+std::byte* SlabCache::take(std::uint32_t size_class) {
+  const std::size_t bytes = bytes_of(size_class);
+  if (Free* free = free_[size_class]) [[likely]] {
+    free_[size_class] = free->next;
+    cached_bytes_ -= bytes;
+    return reinterpret_cast<std::byte*>(free);
+  }
+  std::byte* base = allocator_.allocate(bytes);
+  if (!base && cached_bytes_ > 0) {
+    trim();  // Bytes of other classes may be what is missing.
+    base = allocator_.allocate(bytes);
+  }
+  return base;
+}
+
+Result<Slab> SlabCache::make(std::uint32_t shards, std::size_t shard_bytes) {
+  Slab slab;
+  slab.shards_ = shards;
+  slab.size_class_ = kNoBytes;
+  if (shards > 0 && shard_bytes > limits_.slab_bytes_max / shards) {
+    return resource_exhausted("slab of " + std::to_string(shards) + " shards of " +
+                              std::to_string(shard_bytes) + " bytes refused: one slab may have " +
+                              std::to_string(limits_.slab_bytes_max) +
+                              " bytes; split the array over more hosts");
+  }
+  slab.stride_ = stride_for(shards, shard_bytes);
+  const std::size_t bytes = slab.stride_ * shards;
+  if (bytes > 0) {
+    slab.size_class_ = class_of(bytes);
+    slab.base_ = take(slab.size_class_);
+    if (!slab.base_) {
+      return resource_exhausted(
+          "slab of " + std::to_string(bytes) + " bytes refused: the host has no more memory (" +
+          std::to_string(live_bytes_) + " bytes in " + std::to_string(live_slabs_) +
+          " slabs are in use); free arrays, or lower the device memory");
+    }
+    live_bytes_ += bytes_of(slab.size_class_);
+  }
+  slab.cache_ = this;
+  ++live_slabs_;
+  return slab;
+}
+
+void SlabCache::give_back(std::byte* base, std::uint32_t size_class) {
+  --live_slabs_;
+  if (size_class == kNoBytes) return;
+  const std::size_t bytes = bytes_of(size_class);
+  live_bytes_ -= bytes;
+  if (bytes > limits_.cached_bytes_max - cached_bytes_) {
+    allocator_.release(base, bytes);
+    return;
+  }
+  free_[size_class] = new (base) Free{free_[size_class]};
+  cached_bytes_ += bytes;
+}
+
+void SlabCache::trim() {
+  for (std::uint32_t size_class = 0; size_class < kClasses; ++size_class) {
+    while (Free* free = free_[size_class]) {
+      free_[size_class] = free->next;
+      allocator_.release(reinterpret_cast<std::byte*>(free), bytes_of(size_class));
+    }
+  }
+  cached_bytes_ = 0;
+}
+
+}  // namespace seaway::store

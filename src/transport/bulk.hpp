@@ -1,0 +1,85 @@
+// LocalBulk: payload that changes hands inside one process, beside the frames that announce it.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <unordered_map>
+
+#include "base/ids.hpp"
+
+namespace seaway::transport {
+
+/// Shards of one value: shard s lies at base + s * stride; `owner` keeps the memory alive.
+struct Payload {
+  std::byte* base = nullptr;
+  std::size_t stride = 0;
+  std::shared_ptr<void> owner;
+};
+
+/// Where payload waits for whoever a frame tells to take it. Thread-safe. Each entry is offered
+/// once and taken once. Uploads: client -> host, by array id. Fetch targets: the client's buffer
+/// that a host writes into, by (client, request). Edges: sending host -> receiving host, by (stamp,
+/// edge).
+class LocalBulk {
+ public:
+  void offer_upload(ArrayId array, Payload payload) { uploads_.offer(array, std::move(payload)); }
+  std::optional<Payload> take_upload(ArrayId array) { return uploads_.take(array); }
+
+  void offer_target(ClientId client, std::uint64_t request, std::span<std::byte> target) {
+    targets_.offer(make_id(client, request), target);
+  }
+  /// Nothing when the client has withdrawn it (its deadline passed): then nothing may be written.
+  std::optional<std::span<std::byte>> take_target(ClientId client, std::uint64_t request) {
+    return targets_.take(make_id(client, request));
+  }
+
+  void offer_edge(Stamp stamp, std::uint32_t edge, Payload payload) {
+    edges_.offer(edge_key(stamp, edge), std::move(payload));
+  }
+  std::optional<Payload> take_edge(Stamp stamp, std::uint32_t edge) {
+    return edges_.take(edge_key(stamp, edge));
+  }
+
+  /// Entries that nobody has taken; 0 when a cluster is idle.
+  std::size_t size() const { return uploads_.size() + targets_.size() + edges_.size(); }
+
+ private:
+  /// Stamps stay below 2^40 and edges of one program below 2^24 (program::kNodesMax).
+  static std::uint64_t edge_key(Stamp stamp, std::uint32_t edge) { return (stamp << 24) | edge; }
+
+  template <class T>
+  class Table {
+   public:
+    void offer(std::uint64_t key, T value) {
+      std::lock_guard guard(mutex_);
+      entries_[key] = std::move(value);
+    }
+    std::optional<T> take(std::uint64_t key) {
+      std::lock_guard guard(mutex_);
+      const auto found = entries_.find(key);
+      if (found == entries_.end()) return std::nullopt;
+      std::optional<T> value(std::move(found->second));
+      entries_.erase(found);
+      return value;
+    }
+    std::size_t size() const {
+      std::lock_guard guard(mutex_);
+      return entries_.size();
+    }
+
+   private:
+    mutable std::mutex mutex_;
+    std::unordered_map<std::uint64_t, T> entries_;  // Never iterated.
+  };
+
+  Table<Payload> uploads_;
+  Table<std::span<std::byte>> targets_;
+  Table<Payload> edges_;
+};
+
+}  // namespace seaway::transport

@@ -1,0 +1,33 @@
+// From the segments of a built message to the words of a frame.
+
+#include "wire/frame_builder.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+namespace seaway::wire {
+
+Frame FrameBuilder::finish() {
+  const auto segments = message_.getSegmentsForOutput();
+  // The segment table: count - 1, then each size, as 32-bit numbers, padded to whole words.
+  const std::size_t table_words = segments.size() / 2 + 1;
+  std::size_t words = table_words;
+  for (const auto& segment : segments) words += segment.size();
+  return Frame::make(words, [&segments, table_words](std::span<std::uint64_t> out) {
+    out[table_words - 1] = 0;
+    auto* table = reinterpret_cast<std::byte*>(out.data());
+    const auto put = [table](std::size_t index, std::size_t number) {
+      const auto value = static_cast<std::uint32_t>(number);
+      std::memcpy(table + index * sizeof(value), &value, sizeof(value));
+    };
+    put(0, segments.size() - 1);
+    std::uint64_t* next = out.data() + table_words;
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      put(i + 1, segments[i].size());
+      std::memcpy(next, segments[i].begin(), segments[i].size() * sizeof(std::uint64_t));
+      next += segments[i].size();
+    }
+  });
+}
+
+}  // namespace seaway::wire

@@ -1,0 +1,181 @@
+// Capturing programs, and running them in debug mode without any cluster.
+
+#include "client/capture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "seaway/seaway.hpp"
+
+namespace seaway::client {
+namespace {
+
+/// The program of Figure 2 of the paper, in debug mode.
+struct Figure2 {
+  Client client = debug_client();
+  Slice slice = client.acquire_slice({.devices = 2, .mesh = {{"data", 2}}}).value();
+  NamedSharding row{slice.mesh(), P("data")};
+  Function a = client.function("a", [](Tensor x) { return 2.0 * x; }, {f32({1})}).value();
+  Function b = client.function("b", [](Tensor x) { return x + 1.0; }, {f32({1})}).value();
+  Function c = client.function("c", [](Tensor x) { return x / 2.0; }, {f32({1})}).value();
+  Program f = client
+                  .program("f",
+                           [this](Traced v) {
+                             Traced x = a(v);
+                             Traced y = b(x);
+                             Traced z = a(c(x));
+                             return std::tuple{y, z};
+                           },
+                           {ArraySpec{f32({2}), row}})
+                  .value();
+};
+
+TEST(Figure2, EvaluatesInDebugModeWithoutACluster) {
+  Figure2 world;
+
+  const seaway::Run run = world.f.execute({world.client.put<float>({1, 2}, world.row)});
+
+  EXPECT_TRUE(run.status().get().ok()) << run.to_string();
+  EXPECT_EQ(run.output(0).to_host<float>().get().value(), (std::vector<float>{3, 5}));
+  EXPECT_EQ(run.output(1).to_host<float>().get().value(), (std::vector<float>{2, 4}));
+}
+
+TEST(Figure2, PrintsAsTextDotAndJson) {
+  Figure2 world;
+
+  const std::string text = world.f.to_string();
+  const std::string dot = world.f.to_dot();
+  const std::string json = world.f.to_json();
+
+  EXPECT_EQ(world.f.node_count(), 4u);
+  EXPECT_EQ(world.f.outputs().size(), 2u);
+  EXPECT_EQ(world.f.outputs()[0], (ArraySpec{f32({2}), world.row}));
+  EXPECT_NE(text.find("capture_test.cpp:"), std::string::npos) << text;
+  EXPECT_NE(dot.find("digraph"), std::string::npos) << dot;
+  EXPECT_NE(json.find("\"nodes\""), std::string::npos) << json;
+  EXPECT_EQ(world.a.to_string(), "function a(f32[1]) -> (f32[1])");
+  EXPECT_NE(world.a.to_stablehlo().find("stablehlo.multiply"), std::string::npos);
+}
+
+TEST(Capture, AnyCodeMayStandAroundTheCalls) {
+  Figure2 world;
+
+  const auto chain = world.client.program("chain",
+                                          [&world](std::span<const Traced> in) {
+                                            Traced x = in[0];
+                                            for (int i = 0; i < 5; ++i) x = world.a(x);
+                                            return x;
+                                          },
+                                          {ArraySpec{f32({2}), world.row}});
+  const seaway::Run run = chain->execute({world.client.put<float>({1, 2}, world.row)});
+
+  EXPECT_EQ(run.output(0).to_host<float>().get().value(), (std::vector<float>{32, 64}));
+}
+
+TEST(Capture, SeveralResultsAreUnpacked) {
+  Figure2 world;
+  const Function both =
+      world.client.function("both",
+                            [](Tensor x) {
+                              return std::pair{x, x * 3.0};
+                            },
+                            {f32({1})})
+          .value();
+
+  const auto program = world.client.program("p",
+                                            [&both](Traced v) {
+                                              auto [x, y] = both(v).unpack<2>();
+                                              return std::vector<Traced>{y, both(x)[1], both(y)};
+                                            },
+                                            {ArraySpec{f32({2}), world.row}});
+  const seaway::Run run = program->execute({world.client.put<float>({1, 2}, world.row)});
+
+  ASSERT_EQ(run.size(), 4u);
+  EXPECT_EQ(run.output(3).to_host<float>().get().value(), (std::vector<float>{9, 18}));
+}
+
+TEST(Capture, ReshardsBetweenSlicesAndSpecs) {
+  Figure2 world;
+  const Slice other = world.client.acquire_slice({.devices = 4, .mesh = {{"m", 4}}}).value();
+  const Function sum =
+      world.client.function("sum", [](Tensor x) { return reduce_sum(x); }, {f32({8})}).value();
+
+  const auto program = world.client.program(
+      "p",
+      [&](Traced v) {
+        const Traced replicated = v.reshard(NamedSharding(other.mesh(), P()));
+        return std::pair{sum(replicated), v.reshard(NamedSharding(other.mesh(), P("m")))};
+      },
+      {ArraySpec{f32({8}), world.row}});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  const seaway::Run run =
+      program->execute({world.client.put<float>({1, 2, 3, 4, 5, 6, 7, 8}, world.row)});
+
+  EXPECT_EQ(run.output(0).to_host<float>().get().value(), std::vector<float>{36});
+  EXPECT_EQ(run.output(1).to_host<float>().get().value(),
+            (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(run.output(0).sharding(), NamedSharding(other.mesh(), P()));
+}
+
+TEST(Capture, CallsMayChooseSliceAndSpecs) {
+  Figure2 world;
+  const Slice other = world.client.acquire_slice({.devices = 2, .mesh = {{"m", 2}}}).value();
+
+  const auto program = world.client.program(
+      "p", [&](Traced v) { return world.a.on(other).with({.in = {P("m")}, .out = {P("m")}})(v); },
+      {ArraySpec{f32({2}), world.row}});
+
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  EXPECT_EQ(program->outputs()[0].sharding, NamedSharding(other.mesh(), P("m")));
+}
+
+TEST(Capture, CollectivesRunOverTheMeshOfTheFunction) {
+  Figure2 world;
+  const Function sum = world.client
+                           .function("sum", [](Tensor x) { return all_reduce(x, "data"); },
+                                     {f32({1})}, {.mesh = world.slice.mesh(), .out = {P()}})
+                           .value();
+
+  const seaway::Run run = sum.execute({world.client.put<float>({1, 2}, world.row)});
+
+  EXPECT_EQ(run.output(0).to_host<float>().get().value(), std::vector<float>{3}) << run.to_string();
+}
+
+TEST(Native, RunsInDebugModeAndItsFailureIsTheRuns) {
+  Figure2 world;
+  const auto make = [&world](std::string name, auto body) {
+    NativeFunction native;
+    native.parameters = native.outputs = {f32({1})};
+    native.body = body;
+    return world.client.native(std::move(name), std::move(native)).value();
+  };
+  const Function negate = make("negate", [](auto in, auto out, std::byte*) -> Status {
+    *reinterpret_cast<float*>(out[0]) = -*reinterpret_cast<const float*>(in[0]);
+    return {};
+  });
+  const Function fails =
+      make("fails", [](auto, auto, std::byte*) -> Status { return user_function_error("no"); });
+  const Function throws =
+      make("throws", [](auto, auto, std::byte*) -> Status { throw std::runtime_error("thrown"); });
+  const Array x = world.client.put<float>({1, 2}, world.row);
+
+  const seaway::Run good = negate.execute({x});
+  const seaway::Run bad = fails.execute({x});
+  const seaway::Run worse = throws.execute({x});
+  const seaway::Run after_bad = negate.execute({bad.output(0)});
+
+  EXPECT_EQ(good.output(0).to_host<float>().get().value(), (std::vector<float>{-1, -2}));
+  EXPECT_EQ(bad.error().code(), StatusCode::kUserFunctionError);
+  EXPECT_NE(bad.error().message().find("function \"fails\" called at capture_test.cpp:"),
+            std::string::npos)
+      << bad.error().to_string();
+  EXPECT_EQ(worse.error().code(), StatusCode::kUserFunctionError);
+  EXPECT_EQ(after_bad.error().code(), StatusCode::kInputLost);
+}
+
+}  // namespace
+}  // namespace seaway::client

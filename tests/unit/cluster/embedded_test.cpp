@@ -1,0 +1,74 @@
+// Whole programs on an embedded cluster, from capture to value.
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "seaway/seaway.hpp"
+
+namespace seaway {
+namespace {
+
+TEST(Embedded, ThePapersProgramGivesItsValues) {
+  auto client = connect("embedded:islands=2,devices=4").value();
+  auto slice = client.acquire_slice({.devices = 2, .mesh = {{"data", 2}}}).value();
+  const NamedSharding row(slice.mesh(), P("data"));
+  auto a = client.function("a", [](Tensor x) { return 2.0f * x; }, {f32({1})}).value();
+  auto b = client.function("b", [](Tensor x) { return x + 1.0f; }, {f32({1})}).value();
+  auto c = client.function("c", [](Tensor x) { return x / 2.0f; }, {f32({1})}).value();
+  auto f = client
+               .program("f",
+                        [&](Traced v) {
+                          auto x = a(v);
+                          return std::tuple{b(x), a(c(x))};
+                        },
+                        {ArraySpec{f32({2}), row}})
+               .value();
+
+  seaway::Run run = f.execute({client.put<float>({1, 2}, row)});
+
+  EXPECT_EQ(run.output(0).to_host<float>().get().value(), (std::vector<float>{3, 5}));
+  EXPECT_EQ(run.output(1).to_host<float>().get().value(), (std::vector<float>{2, 4}));
+}
+
+TEST(Embedded, ValuesCrossIslands) {
+  auto client = connect("embedded:islands=2,devices=4").value();
+  auto left = client.acquire_slice({.devices = 2, .mesh = {{"data", 2}}, .island = 0}).value();
+  auto right = client.acquire_slice({.devices = 4, .mesh = {{"model", 4}}, .island = 1}).value();
+  const NamedSharding row(left.mesh(), P("data"));
+  auto twice = client.function("twice", [](Tensor x) { return x + x; }, {f32({4})}).value();
+  auto next = client
+                  .function("next", [](Tensor x) { return x + 1.0f; }, {f32({2})},
+                            {.in = {P("model")}, .out = {P("model")}})
+                  .value();
+  auto f = client.program(
+      "f",
+      [&](Traced v) {
+        return twice.with({.in = {P("data")}})(next.on(right)(twice(v)).reshard(row));
+      },
+      {ArraySpec{f32({8}), row}});
+  ASSERT_TRUE(f.ok()) << f.status().to_string();
+
+  seaway::Run run = f->execute({client.put<float>({0, 1, 2, 3, 4, 5, 6, 7}, row)});
+
+  auto value = run.output(0).to_host<float>().get();
+  ASSERT_TRUE(value.ok()) << value.status().to_string();
+  EXPECT_EQ(*value, (std::vector<float>{2, 6, 10, 14, 18, 22, 26, 30}));
+}
+
+TEST(Embedded, ManyDependentRunsAreEnqueuedAhead) {
+  auto client = connect("embedded:islands=1,devices=2").value();
+  auto slice = client.acquire_slice({.devices = 2, .mesh = {{"data", 2}}}).value();
+  const NamedSharding row(slice.mesh(), P("data"));
+  auto next = client.function("next", [](Tensor x) { return x + 1.0f; }, {f32({1})}).value();
+  auto f =
+      client.program("f", [&](Traced v) { return next(v); }, {ArraySpec{f32({2}), row}}).value();
+
+  Array value = client.put<float>({0, 100}, row);
+  for (int i = 0; i < 10'000; ++i) value = f.execute({value}).output(0);
+
+  EXPECT_EQ(value.to_host<float>().get().value(), (std::vector<float>{10'000, 10'100}));
+}
+
+}  // namespace
+}  // namespace seaway

@@ -1,0 +1,92 @@
+// Looking at an embedded cluster from outside.
+
+#include "seaway/inspect.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "seaway/seaway.hpp"
+
+namespace seaway {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A cluster on which `runs` runs of one function over two devices are done.
+struct Worked {
+  explicit Worked(int runs, std::int64_t elements = 2)
+      : cluster(Cluster::start("embedded:islands=1,devices=2").value()) {
+    const Client client = cluster.connect({.tenant = "baker"}).value();
+    const Slice slice = client.acquire_slice({.devices = 2, .mesh = {{"data", 2}}}).value();
+    const Function twice =
+        client.function("twice", [](Tensor x) { return x * 2; }, {f32({elements / 2})}).value();
+    const NamedSharding row(slice.mesh(), P("data"));
+    const std::vector<float> ones(static_cast<std::size_t>(elements), 1.0f);
+    Array x = client.put(ones, {elements}, row);
+    for (int i = 0; i < runs; ++i) x = twice.execute({x}).output(0);
+    EXPECT_EQ(x.to_host<float>().get().value()[0], static_cast<float>(1 << runs));
+  }
+  Cluster cluster;
+};
+
+TEST(Inspect, CountsGangsAndTimeOfEachDevice) {
+  const Worked worked(3);
+
+  const ClusterStats all = stats(worked.cluster).value();
+
+  ASSERT_EQ(all.devices.size(), 2u);
+  for (const DeviceStats& device : all.devices) {
+    EXPECT_EQ(device.gangs, 3u);
+    EXPECT_GT(device.busy_ns, 0u);
+    EXPECT_GT(device.peak_bytes, 0u);
+    EXPECT_EQ(device.budget_bytes, std::uint64_t{1} << 30);
+  }
+  EXPECT_EQ(all.busy_ns(), all.devices[0].busy_ns + all.devices[1].busy_ns);
+  EXPECT_GT(all.frames(), 0u);
+}
+
+TEST(Inspect, PayloadDoesNotPassTheController) {
+  const Worked small(3, 2), large(3, 1 << 20);
+
+  const ClusterStats few = stats(small.cluster).value(), many = stats(large.cluster).value();
+
+  EXPECT_LT(many.to_controller.bytes, few.to_controller.bytes + 4096);
+  EXPECT_LT(many.to_islands.bytes, few.to_islands.bytes + 4096);
+}
+
+TEST(Inspect, GangsHaveTheNamesThatUsersGaveThem) {
+  const Worked worked(3);
+
+  const std::vector<GangRecord> gangs = recent_gangs(worked.cluster).value();
+
+  ASSERT_EQ(gangs.size(), 3u);
+  for (const GangRecord& gang : gangs) {
+    EXPECT_EQ(gang.function, "twice");
+    EXPECT_EQ(gang.tenant, "baker");
+    EXPECT_THAT(gang.devices, ElementsAre(0, 1));
+    EXPECT_NE(gang.run, 0u);
+    EXPECT_LE(gang.begin_ns, gang.end_ns);
+  }
+  EXPECT_LT(gangs[0].stamp, gangs[1].stamp);
+}
+
+TEST(Inspect, TheTraceNamesFunctionsAndTenants) {
+  const Worked worked(1);
+
+  const std::string trace = chrome_trace(worked.cluster).value();
+
+  EXPECT_THAT(trace, HasSubstr("\"twice\""));
+  EXPECT_THAT(trace, HasSubstr("\"baker\""));
+}
+
+TEST(Inspect, AnEmptyHandleIsRefused) {
+  EXPECT_EQ(stats(Cluster()).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(recent_gangs(Cluster()).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(chrome_trace(Cluster()).status().code(), StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace seaway

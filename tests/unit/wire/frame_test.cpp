@@ -1,0 +1,122 @@
+// Frames: there and back, small and large, whole and broken.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <stdexcept>
+
+#include "base/clock.hpp"
+#include "base/random.hpp"
+#include "program.capnp.h"
+#include "wire/frame_builder.hpp"
+#include "wire/frame_reader.hpp"
+
+namespace seaway::wire {
+namespace {
+
+Frame make_frame(unsigned rank) {
+  FrameBuilder builder;
+  auto type = builder.init_root<schema::TensorType>();
+  type.setDtype(2);
+  auto shape = type.initShape(rank);
+  for (unsigned i = 0; i < rank; ++i) shape.set(i, i + 1);
+  return builder.finish();
+}
+
+void expect_rank(const Frame& frame, unsigned rank) {
+  const Status status =
+      read_frame<schema::TensorType>(frame, [rank](schema::TensorType::Reader type) {
+        EXPECT_EQ(type.getDtype(), 2);
+        const auto shape = type.getShape();
+        ASSERT_EQ(shape.size(), rank);
+        for (unsigned i = 0; i < rank; ++i) ASSERT_EQ(shape[i], i + 1);
+      });
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
+TEST(Frame, HoldsAMessage) { expect_rank(make_frame(3), 3); }
+
+TEST(Frame, HoldsAMessageOfSeveralSegments) { expect_rank(make_frame(10'000), 10'000); }
+
+TEST(Frame, GivesBackTheStatusOfItsReader) {
+  const Status status = read_frame<schema::TensorType>(
+      make_frame(1), [](schema::TensorType::Reader) { return invalid_argument("no"); });
+
+  EXPECT_EQ(status, invalid_argument("no"));
+}
+
+TEST(Frame, TurnsWhatItsReaderThrowsIntoAStatus) {
+  const Status status = read_frame<schema::TensorType>(
+      make_frame(1), [](schema::TensorType::Reader) { throw std::runtime_error("out"); });
+
+  EXPECT_EQ(status, protocol_error("malformed frame: out"));
+}
+
+TEST(Frame, RefusesWhatIsNoMessage) {
+  const Frame zeros = Frame::make(1, [](auto words) { words[0] = ~std::uint64_t{0}; });
+
+  EXPECT_EQ(read_frame<schema::TensorType>(zeros, [](auto) {}).code(), StatusCode::kProtocolError);
+  // An empty frame reads as the empty message, as everywhere in Cap'n Proto, or is refused.
+  EXPECT_NE(read_frame<schema::TensorType>(Frame(), [](auto) {}).code(),
+            StatusCode::kResourceExhausted);
+}
+
+TEST(Frame, RefusesAMessageThatRepeatsItself) {
+  FrameBuilder builder;
+  auto graph = builder.init_root<schema::ProgramGraph>();
+  graph.setName("0123456789012345678901234567890123456789");
+  const Frame frame = builder.finish();
+
+  const Status status =
+      read_frame<schema::ProgramGraph>(frame, [](schema::ProgramGraph::Reader reader) {
+        for (int i = 0; i < 10'000; ++i) EXPECT_EQ(reader.getName().size(), 40u);
+      });
+
+  EXPECT_EQ(status.code(), StatusCode::kProtocolError);
+  EXPECT_NE(status.message().find("malformed frame: "), std::string::npos);
+}
+
+TEST(Frame, SurvivesEveryFlippedBit) {
+  const Frame frame = make_frame(5);
+  for (std::size_t bit = 0; bit < frame.size_bytes() * 8; ++bit) {
+    const Frame broken = Frame::make(frame.words().size(), [&frame, bit](auto words) {
+      std::memcpy(words.data(), frame.words().data(), frame.size_bytes());
+      words[bit / 64] ^= std::uint64_t{1} << (bit % 64);
+    });
+
+    const Status status =
+        read_frame<schema::TensorType>(broken, [](schema::TensorType::Reader type) {
+          std::int64_t sum = 0;
+          for (const std::int64_t size : type.getShape()) sum ^= size;
+          static_cast<void>(sum);
+        });
+
+    EXPECT_TRUE(status.ok() || status.code() == StatusCode::kProtocolError);
+  }
+}
+
+TEST(Frame, CostsLittle) {
+  // No bound is asserted: the machine may be busy. `--gtest_filter` with -v shows the figures.
+  const RealClock clock;
+  constexpr int kRounds = 200'000;
+  const std::uint64_t start = clock.now_ns();
+  std::size_t bytes = 0;
+  for (int i = 0; i < kRounds; ++i) bytes += make_frame(2).size_bytes();
+  const std::uint64_t built = clock.now_ns();
+  const Frame frame = make_frame(2);
+  for (int i = 0; i < kRounds; ++i) {
+    const Status status = read_frame<schema::TensorType>(
+        frame, [&bytes](schema::TensorType::Reader type) { bytes += type.getDtype(); });
+    ASSERT_TRUE(status.ok());
+  }
+  const std::uint64_t read = clock.now_ns();
+
+  RecordProperty("build_ns", static_cast<int>((built - start) / kRounds));
+  RecordProperty("read_ns", static_cast<int>((read - built) / kRounds));
+  EXPECT_GT(bytes, 0u);
+  std::printf("build %d ns, read %d ns\n", static_cast<int>((built - start) / kRounds),
+              static_cast<int>((read - built) / kRounds));
+}
+
+}  // namespace
+}  // namespace seaway::wire

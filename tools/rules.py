@@ -1,0 +1,90 @@
+"""The tables of tools/check.py: layers, fences, banned calls and their few exceptions."""
+from typing import NamedTuple
+
+# A room may include rooms of earlier lines only; rooms of one line never include each other.
+LAYERS = [
+    ["base"],
+    ["events"],
+    ["wire"],
+    ["transport"],
+    ["actor"],
+    ["function", "store"],
+    ["transfer", "collective"],
+    ["program"],
+    ["resources", "controller", "island", "device", "client"],
+    ["model", "cluster"],
+    ["sim"],
+]
+
+
+class Fence(NamedTuple):
+    header: str  # Which headers, as a pattern over the whole name.
+    inside: str  # Which files may include them, as a pattern over the whole path.
+    why: str
+
+
+# Files that turn values into messages and back; the only ones above the wire that know the format.
+CODECS = r"(src|tests)/.*(codec|_messages|_actor|frames|fake_)[^/]*"
+
+FENCES = [
+    Fence(r"caf/.*",
+          r"src/actor/.*|tests/support/.*|tests/unit/(actor|support)/.*|benchmarks/.*",
+          "only src/actor and tests/support know CAF; use the actor facade"),
+    Fence(r"(kj|capnp)/.*|.*\.capnp\.h",
+          r"src/(wire|transport|actor)/.*|tests/support/.*|tests/unit/(wire|transport|actor)/.*|"
+          r"benchmarks/.*|" + CODECS,
+          "only wire, transport, actor and the files that translate messages know Cap'n Proto"),
+    Fence(r"(oneapi/)?tbb/.*", r"src/function/.*",
+          "only src/function runs kernels on threads"),
+    Fence(r"cblas(_[\w]+)?\.h|openblas.*", r"src/function/.*",
+          "only src/function multiplies matrices"),
+]
+
+
+class Banned(NamedTuple):
+    name: str
+    pattern: str  # Searched in code, after comments and literals are blanked.
+    where: str  # In which files, as a pattern over the whole path.
+    instead: str
+
+
+# The outside world enters through the seams of these rooms; main programs make the real ones.
+ABOVE_THE_SEAMS = r"include/.*|src/(?!base/|transport/|actor/).*"
+# Nothing that is tested waits for the real world either.
+WITH_TESTS = ABOVE_THE_SEAMS + r"|src/actor/.*|tests/(?!install/).*"
+
+BANNED = [
+    Banned("a clock", r"\b(steady_clock|system_clock|high_resolution_clock)\b|\bclock_gettime\s*\("
+                      r"|\bgettimeofday\s*\(|\b_*rdtscp?\s*\(",
+           ABOVE_THE_SEAMS, "take a const Clock&"),
+    Banned("the time of day", r"(?<![\w.>])(std::)?time\s*\(\s*(0|NULL|nullptr|&)",
+           WITH_TESTS, "take a const Clock&"),
+    Banned("a random device", r"\brandom_device\b|\bs?rand\s*\(|\bgetrandom\s*\(",
+           WITH_TESTS, "take a Random&, seeded by main()"),
+    Banned("a thread", r"\bstd::j?thread\b|\bstd::async\b|\bthis_thread\b|\bpthread_create\b",
+           ABOVE_THE_SEAMS, "hand the work to the actor facade or to function's kernels"),
+    Banned("a sleep", r"\bsleep_(for|until)\b|\b(nano|u)sleep\s*\(|(?<![\w.>])sleep\s*\(\s*[\w(]",
+           WITH_TESTS, "step the engine, or wait for the event itself"),
+    Banned("the environment", r"\b(secure_)?getenv\b|\bsetenv\b",
+           ABOVE_THE_SEAMS, "main() reads it and hands it in"),
+    Banned("a file", r"\bfopen\b|\b(std::)?[io]?fstream\b|\bopen\s*\(\s*\w+\s*,\s*O_|<fstream>",
+           ABOVE_THE_SEAMS, "return the bytes; main() or base writes them"),
+    Banned("a socket", r"(?<![\w.>:])(::)?socket\s*\(|\bsys/socket\.h\b",
+           ABOVE_THE_SEAMS, "connections are made in src/transport"),
+    Banned("an order of addresses",
+           r"\bunordered_(multi)?(map|set)\s*<\s*(const\s+)?[\w:]+(\s+const)?\s*\*",
+           r"include/.*|src/.*", "key by id: iteration order would change from run to run"),
+]
+
+# (file, name of the banned call): reason. An entry that is not needed any more is an error.
+ALLOWED = {
+    ("src/cluster/cluster.cpp", "a thread"):
+        "an embedded cluster that ends on its own control thread is taken apart by another one",
+    ("src/cluster/cluster.cpp", "the environment"):
+        "connect() without a word asks $SEAWAY_CLUSTER: this is the main() of an embedded cluster",
+}
+
+FILE_LINES_MAX = 600
+PUBLIC_HEADERS_MAX = 14
+# Top directories in which people and machines keep their work.
+MACHINE_DIRECTORIES = ["home", "root", "work", "tmp", "mnt", "Users"]

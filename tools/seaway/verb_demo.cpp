@@ -1,0 +1,47 @@
+// `seaway demo`: runs a demo, or lists them.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "demos/demos.hpp"
+#include "names.hpp"
+#include "verbs.hpp"
+
+namespace seaway::tools {
+namespace {
+
+struct Arguments {
+  std::string name;
+  demos::DemoOptions options;
+};
+
+int run(const Arguments& arguments) {
+  std::vector<std::string_view> names;
+  for (const demos::Demo& demo : demos::demos()) {
+    if (demo.name == arguments.name) return demo.run(arguments.options);
+    names.push_back(demo.name);
+  }
+  if (arguments.name == "list") {
+    for (const demos::Demo& demo : demos::demos()) {
+      std::printf("%-14s %s\n", demo.name, demo.summary);
+    }
+    return kDone;
+  }
+  std::fprintf(stderr, "seaway: %s\n", unknown_name("demo", arguments.name, names).c_str());
+  return kBadUsage;
+}
+
+}  // namespace
+
+void add_demo(CLI::App& app, int& exit_code) {
+  CLI::App* const verb = app.add_subcommand("demo", "Run a demo, which checks itself");
+  const auto arguments = std::make_shared<Arguments>();
+  verb->add_option("name", arguments->name, "a demo, or `list` to see all")->required();
+  verb->add_option("--trace", arguments->options.trace_path,
+                   "write the trace to this file (open it in ui.perfetto.dev)");
+  verb->add_flag("--quick", arguments->options.quick, "less work, the same checks");
+  verb->footer("example: seaway demo digits --trace digits.json");
+  verb->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace seaway::tools

@@ -1,0 +1,24 @@
+// The verbs of the `seaway` command. Each file adds one verb to the command line.
+
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace seaway::tools {
+
+/// What the command returns to the shell.
+constexpr int kDone = 0;         // All went well.
+constexpr int kBadUsage = 1;     // The command line was not understood; nothing was run.
+constexpr int kCheckFailed = 2;  // It ran, and a result or a check was wrong.
+
+/// Each adds its verb to `app`; when the verb is chosen, parsing runs it and sets `exit_code`.
+void add_demo(CLI::App& app, int& exit_code);
+void add_bench(CLI::App& app, int& exit_code);
+void add_first_result(CLI::App& app, int& exit_code);
+void add_chaos(CLI::App& app, int& exit_code);
+
+}  // namespace seaway::tools
