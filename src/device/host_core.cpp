@@ -106,6 +106,7 @@ void HostCore::launch(Stamp stamp, RunId run, PlanId plan_id, TenantId tenant, b
   part->blocks.clear();
   part->blocks.resize(shape.blocks.size());
   part->block_bytes.assign(shape.blocks.size(), 0);
+  part->block_needs.assign(shape.blocks.size(), 0);
   part->sends.clear();
   part->sends.resize(shape.sends.size());
   part->receives.assign(shape.receives.size(), {});
@@ -228,7 +229,7 @@ void HostCore::cancel(PartRun& part) {
     try_send(part, s);
   }
   part.is_fencing = true;
-  shrink_blocks(part, 0);
+  shrink_blocks(part);
   report_fenced(part);
   end_part_if_over(part);
 }
@@ -296,7 +297,6 @@ void HostCore::erase_part(PartRun& part) {
   spare->gangs_placed = spare->gangs_done = 0;
   spare->is_admitted = spare->is_armed = spare->is_cancelled = false;
   spare->is_reported = spare->is_ended = spare->is_moving = spare->is_fencing = false;
-  spare->step = 0;
   if (spare_parts_.size() < 256) spare_parts_.push_back(std::move(spare));
 }
 

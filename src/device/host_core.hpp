@@ -175,7 +175,8 @@ class HostCore {
   void complete(std::uint64_t sequence, std::uint64_t begin_ns, std::uint64_t end_ns, bool ran);
   void finish_async(std::uint64_t sequence, Status status, std::uint64_t begin_ns,
                     std::uint64_t end_ns);
-  void shrink_blocks(PartRun& part, std::uint32_t next_gang);
+  void end_steps(PartRun& part, std::uint32_t gang);
+  void shrink_blocks(PartRun& part);
   void report_done(Stamp stamp, std::uint32_t gang);
   void collect_operands(const PartRun& part, std::uint32_t gang, GangWork& work);
   Entry& entry_at(std::uint64_t sequence) { return pending_[sequence - pending_base_]; }

@@ -104,7 +104,7 @@ void HostCore::close_receive(PartRun& part, std::uint32_t receive) {
   SEAWAY_CHECK(part.receives[receive].state != ReceiveState::State::kClosed, part.stamp, receive);
   part.receives[receive].state = ReceiveState::State::kClosed;
   --part.edges_open;
-  if (part.is_cancelled) shrink_blocks(part, part.step);
+  if (part.is_cancelled) shrink_blocks(part);
   report_fenced(part);
 }
 
@@ -187,7 +187,7 @@ void HostCore::close_send(PartRun& part, std::uint32_t send) {
   state.state = SendState::State::kClosed;
   state.moved.reset();
   --part.edges_open;
-  shrink_blocks(part, part.step);
+  shrink_blocks(part);
   outbox_.dones.push_back(
       {HostOutbox::Done::Kind::kReceived, part.stamp, part.plan->part->sends[send].edge, 0});
   report_moved(part);
@@ -226,7 +226,7 @@ void HostCore::report_moved(PartRun& part) {
     if (state.state == SendState::State::kSent && !state.moved.has_value()) return;
   }
   part.is_moving = false;
-  shrink_blocks(part, part.step);
+  shrink_blocks(part);
   outbox_.dones.push_back({HostOutbox::Done::Kind::kMoved, part.stamp, 0, 0});
 }
 

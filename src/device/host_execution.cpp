@@ -265,25 +265,33 @@ void HostCore::finish_gang(PartRun& part, std::uint32_t gang, std::uint64_t begi
     part.sends[send].is_made = true;
     try_send(part, send);
   }
-  if (plan.ends_step || part.is_cancelled) shrink_blocks(part, gang + 1);
+  if (plan.ends_step) end_steps(part, gang);
+  if (plan.ends_step || part.is_cancelled) shrink_blocks(part);
   report_done(part.stamp, gang);
   if (part.gangs_done >= part.gangs_placed) end_part_if_over(part);
 }
 
-/// Gives back what gangs from `next_gang` on do not need, but for what transfers still use.
-void HostCore::shrink_blocks(PartRun& part, std::uint32_t next_gang) {
+/// Blocks need less from here on. They shrink only behind gangs that run on all their devices, and
+/// those of one device are done in order.
+void HostCore::end_steps(PartRun& part, std::uint32_t gang) {
   const program::PartPlan& shape = *part.plan->part;
-  part.step = std::max(part.step, next_gang);
+  for (std::size_t b = 0; b < shape.blocks.size(); ++b) {
+    for (const program::BlockStep& step : shape.blocks[b].steps) {
+      if (step.gang == gang + 1) part.block_needs[b] = std::min(part.block_needs[b], step.bytes);
+    }
+  }
+}
+
+/// Gives back what neither gangs nor transfers use any more.
+void HostCore::shrink_blocks(PartRun& part) {
+  const program::PartPlan& shape = *part.plan->part;
   for (std::size_t b = 0; b < shape.blocks.size(); ++b) {
     if (part.block_bytes[b] == 0) continue;
-    std::uint64_t bytes = part.block_bytes[b];
-    for (const program::BlockStep& step : shape.blocks[b].steps) {
-      if (step.gang <= part.step) bytes = std::min(bytes, step.bytes);
-    }
+    std::uint64_t bytes = part.block_needs[b];
     // Of a cancelled part only the gangs that were placed need room.
     if (part.is_cancelled && !is_busy_on(part, shape.blocks[b].group)) bytes = 0;
-    bytes = std::max(bytes, std::min(part.block_bytes[b], held_bytes(part, shape.blocks[b].group)));
-    if (bytes == part.block_bytes[b]) continue;
+    bytes = std::max(bytes, held_bytes(part, shape.blocks[b].group));
+    if (bytes >= part.block_bytes[b]) continue;
     uncharge(shape.groups[shape.blocks[b].group].devices, part.block_bytes[b] - bytes);
     part.block_bytes[b] = bytes;
   }
@@ -339,7 +347,7 @@ void HostCore::ensure_block(PartRun& part, std::uint32_t block) {
   const auto& devices = part.plan->part->groups[shape.group].devices;
   const std::uint64_t bytes = shape.steps.front().bytes;
   charge(devices, bytes);
-  part.block_bytes[block] = bytes;
+  part.block_bytes[block] = part.block_needs[block] = bytes;
   part.blocks[block] = make_memory(devices.size(), bytes);
 }
 

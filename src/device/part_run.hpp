@@ -38,6 +38,7 @@ struct PartRun {
   std::vector<char> is_bound;                   // Per table: looked up, and its room taken.
   std::vector<ShardMemory> blocks;              // Per block; empty until first needed.
   std::vector<std::uint64_t> block_bytes;       // Charged per device of each block, now.
+  std::vector<std::uint64_t> block_needs;       // Of them, for gangs that are not done.
   std::vector<SendState> sends;
   std::vector<ReceiveState> receives;
   Status failure;               // Why its gangs are no-ops, if it has failed.
@@ -45,7 +46,6 @@ struct PartRun {
   std::uint32_t gangs_placed = 0;
   std::uint32_t gangs_done = 0;
   std::uint64_t busy_ns = 0;     // Of a uniform plan's gangs, for its devices.
-  std::uint32_t step = 0;        // Blocks have shrunk to what gangs from here on need.
   std::uint32_t edges_open = 0;  // Sends and receives that are not closed.
   bool is_admitted = false;
   bool is_armed = false;      // Its receives have been armed or declined.

@@ -208,6 +208,7 @@ void PartBuilder::plan_blocks() {
     if (value.place != Value::Place::kBlock) continue;
     const State& state = states_[v];
     const std::uint32_t first = state.receive != kNone ? 0 : state.maker;
+    // Nothing else is laid over a value that may still be on its way.
     const std::uint32_t last = state.is_sent ? gangs - 1 : state.last;
     rooms[value.group].ranges.push_back({first, last, value.shard_bytes, 0});
     rooms[value.group].offsets.push_back(&value.offset);
@@ -222,8 +223,32 @@ void PartBuilder::plan_blocks() {
     std::vector<BlockStep> steps = plan_memory(room.ranges, gangs);
     if (steps.empty()) continue;
     for (std::size_t i = 0; i < room.ranges.size(); ++i) *room.offsets[i] = room.ranges[i].offset;
-    plan_.blocks.push_back({group, std::move(steps)});
+    plan_.blocks.push_back({group, steps_in_streams(group, steps)});
   }
+}
+
+/// Moves each step of a block up to the end of the last gang before it that its devices know of.
+/// What is needed beyond that is only kept to be sent.
+std::vector<BlockStep> PartBuilder::steps_in_streams(std::uint32_t group,
+                                                     const std::vector<BlockStep>& steps) const {
+  const auto gangs = static_cast<std::uint32_t>(plan_.gangs.size());
+  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> known;
+  const auto runs_on = [&](const Gang& gang) {
+    const auto [at, is_new] = known.try_emplace({gang.group, gang.source_group});
+    if (is_new) at->second = plan_.runs_on(gang, group);
+    return at->second;
+  };
+  std::vector<BlockStep> moved;
+  std::uint32_t passed = 0, behind = 0;  // `behind`: one past the last gang that runs on `group`.
+  for (const BlockStep& step : steps) {
+    for (; passed < step.gang; ++passed) {
+      if (runs_on(plan_.gangs[passed])) behind = passed + 1;
+    }
+    if (!moved.empty() && moved.back().gang == behind) moved.pop_back();
+    moved.push_back({behind, step.bytes});
+  }
+  if (moved.back().gang != gangs) moved.push_back({gangs, 0});
+  return moved;
 }
 
 std::uint64_t PartBuilder::peak_bytes(const PartPlan& plan) {

@@ -56,6 +56,8 @@ class PartBuilder {
                        std::vector<std::uint32_t>& arg_of_value, std::vector<bool>& is_taken);
   void donate_to_later(std::vector<bool>& is_taken);
   void plan_blocks();
+  std::vector<BlockStep> steps_in_streams(std::uint32_t group,
+                                          const std::vector<BlockStep>& steps) const;
 
   LayoutTable& layouts_;
   PartPlan plan_;

@@ -2,6 +2,8 @@
 
 #include "program/part_plan.hpp"
 
+#include <algorithm>
+
 namespace seaway::program {
 namespace {
 
@@ -43,6 +45,18 @@ std::string describe(const Gang& gang) {
 }
 
 }  // namespace
+
+bool PartPlan::runs_on(const Gang& gang, std::uint32_t group) const {
+  const auto includes = [this, group](std::uint32_t other) {
+    if (other == group) return true;
+    if (other == kNone) return false;
+    const std::vector<DeviceId>& all = groups[other].devices;
+    return std::all_of(
+        groups[group].devices.begin(), groups[group].devices.end(),
+        [&all](DeviceId device) { return std::find(all.begin(), all.end(), device) != all.end(); });
+  };
+  return includes(gang.group) || includes(gang.source_group);
+}
 
 std::string PartPlan::to_string() const {
   std::string text = "part of program " + std::to_string(program) + " on island " +

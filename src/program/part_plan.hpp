@@ -107,7 +107,9 @@ struct Output {
 
 /// Room that a device needs in the part's block from gang `gang` on (index into gangs), until the
 /// next step. Bytes never rise from one step to the next; the last step has 0 bytes and
-/// gang == gangs.size().
+/// gang == gangs.size(). They fall only behind a gang that runs on all devices of the block: its
+/// end is the place in their streams where the room is free. Values that are sent keep their room
+/// beyond that, until they are received.
 struct BlockStep {
   std::uint32_t gang = 0;
   std::uint64_t bytes = 0;
@@ -139,6 +141,8 @@ struct PartPlan {
   std::vector<std::string> sites;
   std::vector<std::uint32_t> site_of_gang;
 
+  /// Whether `gang` runs on all devices of group `group`. O(devices of the groups).
+  bool runs_on(const Gang& gang, std::uint32_t group) const;
   /// "fig2.cpp:44"; empty when it is not known.
   std::string_view site_of(std::uint32_t gang) const {
     const bool is_known = gang < site_of_gang.size() && site_of_gang[gang] < sites.size();

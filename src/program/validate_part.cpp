@@ -36,6 +36,7 @@ class PartChecker {
                               std::to_string(plan_.gangs[i - 1].position));
       }
     }
+    if (Status status = check_falls(); !status.ok()) return status;
     for (const Receive& receive : plan_.receives)
       if (Status status = check(receive); !status.ok()) return status;
     for (const Send& send : plan_.sends)
@@ -81,6 +82,21 @@ class PartChecker {
                               " must shrink from gang 0 to the end, once per group");
       }
       block_bytes_[block.group] = steps.front().bytes;
+    }
+    return {};
+  }
+
+  /// Room is free at a place in the streams of its devices, so it ends with a gang that they run.
+  Status check_falls() const {
+    for (const Block& block : plan_.blocks) {
+      for (std::size_t i = 1; i < block.steps.size(); ++i) {
+        if (block.steps[i].bytes == block.steps[i - 1].bytes) continue;
+        const std::uint32_t last = block.steps[i].gang - 1;
+        if (plan_.runs_on(plan_.gangs[last], block.group)) continue;
+        return protocol_error("the block of group " + std::to_string(block.group) +
+                              " shrinks behind gang " + std::to_string(last) +
+                              ", which does not run on its devices");
+      }
     }
     return {};
   }

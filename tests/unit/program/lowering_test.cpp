@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/random.hpp"
+#include "program/codec.hpp"
 #include "unit/program/program_fixture.hpp"
 
 namespace seaway::program {
@@ -155,6 +156,33 @@ TEST(Lowering, NamesTheFirstReaderOfAReceiveBehindReshards) {
   ASSERT_EQ(receiver.gangs.size(), 3u);
   EXPECT_EQ(receiver.gangs[1].kind, Kind::kReshard);
   EXPECT_EQ(receiver.receives[0].first_gang, 2u);
+}
+
+TEST(Lowering, FreesRoomBehindTheLastGangThatItsDevicesRun) {
+  ProgramBuilder b;
+  const Mesh here = b.slice(1, 0, {0, 1}), beside = b.slice(2, 0, {2, 3});
+  const Mesh there = b.slice(3, 1, {0, 1});
+  const ValueRef v = b.parameter(on(here));
+  const ValueRef sent = b.call(here, {.operands = {v}});
+  const ValueRef other = b.call(beside, {.operands = {v}});
+  b.graph.outputs = {b.call(there, {.operands = {sent}}), b.call(beside, {.operands = {other}})};
+
+  const LoweredProgram lowered = b.lower().value();
+  const PartPlan& part = lowered.segments[0].parts[0];
+
+  ASSERT_EQ(part.sends.size(), 1u);
+  const Value& value = part.values[part.sends[0].value];
+  const auto block =
+      std::find_if(part.blocks.begin(), part.blocks.end(),
+                   [&value](const Block& each) { return each.group == value.group; });
+  ASSERT_NE(block, part.blocks.end());
+  std::uint32_t last = 0;
+  for (std::uint32_t g = 0; g < part.gangs.size(); ++g) {
+    if (part.runs_on(part.gangs[g], value.group)) last = g;
+  }
+  ASSERT_LT(last + 1, part.gangs.size());
+  EXPECT_EQ(room_at(*block, last), 64u);
+  EXPECT_EQ(room_at(*block, last + 1), 0u);
 }
 
 TEST(Lowering, GivesEachOutputRoomOfItsOwn) {
@@ -366,7 +394,7 @@ TEST(Lowering, RefusesTooManyIrregularNodes) {
 
 /// A value in a block while it is needed; two such on one group must not overlap.
 struct Live {
-  std::uint32_t group, first, last;
+  std::uint32_t group, first, last, last_gang;  // `last_gang`: beyond it only sends need it.
   std::uint64_t offset, bytes;
 };
 
@@ -376,7 +404,7 @@ std::vector<Live> live_values(const PartPlan& part,
   for (std::uint32_t v = 0; v < part.values.size(); ++v) {
     const Value& value = part.values[v];
     if (value.place != Value::Place::kBlock || value.shard_bytes == 0) continue;
-    Live range{value.group, kNone, 0, value.offset, value.shard_bytes};
+    Live range{value.group, kNone, 0, 0, value.offset, value.shard_bytes};
     for (std::uint32_t g = 0; g < part.gangs.size(); ++g) {
       for (const auto* list : {&part.gangs[g].operands, &part.gangs[g].results}) {
         if (std::count(list->begin(), list->end(), v) == 0) continue;
@@ -389,6 +417,7 @@ std::vector<Live> live_values(const PartPlan& part,
       EXPECT_EQ(receive.first_gang, range.first);
       range.first = 0;
     }
+    range.last_gang = range.last;
     for (const Send& send : part.sends) {
       if (send.value == v) range.last = static_cast<std::uint32_t>(part.gangs.size() - 1);
     }
@@ -398,7 +427,7 @@ std::vector<Live> live_values(const PartPlan& part,
     const Gang& gang = part.gangs[g];
     if (gang.kind != Kind::kCompute) continue;
     const std::uint64_t scratch = (functions.at(gang.function).scratch_bytes + 63) / 64 * 64;
-    if (scratch > 0) live.push_back({gang.group, g, g, gang.scratch_offset, scratch});
+    if (scratch > 0) live.push_back({gang.group, g, g, g, gang.scratch_offset, scratch});
   }
   return live;
 }
@@ -418,11 +447,13 @@ void expect_sound(const LoweredProgram& lowered,
         }
         for (const Block& block : part.blocks) {
           if (block.group != live[i].group) continue;
-          for (std::uint32_t g = live[i].first; g <= live[i].last; ++g) {
+          for (std::uint32_t g = live[i].first; g <= live[i].last_gang; ++g) {
             ASSERT_LE(live[i].offset + live[i].bytes, room_at(block, g));
           }
         }
       }
+      // What is free is free behind a gang that the devices of the block have run.
+      ASSERT_TRUE(validate(part).ok()) << validate(part).message();
       for (std::size_t g = 0; g < part.gangs.size(); ++g) {
         EXPECT_TRUE(positions.insert(part.gangs[g].position).second);
         if (g > 0) {
