@@ -160,7 +160,8 @@ class [[nodiscard]] Future {
   bool ready() const { return state_ && state_->ready(); }
 
   /// Blocks until there is an outcome and returns it; moves the value out when called on a
-  /// temporary. Not from the control thread (in a handler or an inline continuation):
+  /// temporary. While it waits, the calling thread may run the cluster's own work: small gangs,
+  /// inline continuations. Not from the control thread (in a handler or an inline continuation):
   /// kInvalidArgument, and the future is unchanged.
   Result<T> get() const& { return copy(wait(std::nullopt)); }
   Result<T> get() && { return take(wait(std::nullopt)); }

@@ -1,10 +1,12 @@
-// A CAF coordinator that is one thread: jobs of its own actors without a lock, others' under one.
+// A CAF coordinator with one thread at a time: its own jobs without a lock, others' under one.
 //
-// Measured reason (docs/decisions.md): with role actors and I/O on one thread, a hop between two
-// actors costs no wake-up.
+// Measured reasons (docs/decisions.md): with role actors and I/O on one thread, a hop between two
+// actors costs no wake-up; and a client that has to wait anyway takes the control thread's place
+// while that one sleeps, so that a call and its answer cost none either.
 
 #include "actor/control_engine.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -13,6 +15,7 @@
 #include <thread>
 
 #include "actor/caf_shell.hpp"
+#include "actor/caller_prediction.hpp"
 #include "actor/timer_queue.hpp"
 #include "base/check.hpp"
 
@@ -23,24 +26,33 @@ using caf::scheduler::test_coordinator;
 
 /// Most messages that one actor handles before another has its turn.
 constexpr std::size_t kThroughput = 64;
+/// Most jobs between two looks at timers and other threads' messages.
+constexpr int kBurst = 256;
+/// How long the control thread sleeps while it leaves work to a client that is about to wait.
+constexpr std::uint64_t kNapNs = 100'000;
 
 class Coordinator final : public test_coordinator {
  public:
   explicit Coordinator(caf::actor_system& system) : test_coordinator(system), unit_(*this) {}
 
   void enqueue(caf::resumable* job) override {
-    if (std::this_thread::get_id() == owner.load(std::memory_order_relaxed)) {
+    const std::thread::id self = std::this_thread::get_id();
+    if (self == owner.load(std::memory_order_relaxed)) {
       jobs.push_back(job);
       return;
     }
-    bool is_asleep = false;
+    bool wakes = false;
     {
       std::lock_guard guard(mutex);
       foreign.push_back(job);
-      is_asleep = asleep;
+      if (asleep && !helped) {
+        const std::uint64_t now = clock->now_ns();
+        wakes = !prediction.spoke(self, now);
+        left_ns = wakes ? 0 : now;
+      }
     }
     // Notified after unlocking: the woken thread would otherwise run into the lock (measured).
-    if (is_asleep) wake.notify_one();
+    if (wakes) wake.notify_one();
   }
 
   /// Called while the actor system ends: its own actors still have to hear of it.
@@ -75,11 +87,16 @@ class Coordinator final : public test_coordinator {
     return true;
   }
 
-  std::atomic<std::thread::id> owner;
+  const Clock* clock = nullptr;
+  std::atomic<std::thread::id> owner;  // Who runs jobs now; nobody while all sleep.
   std::mutex mutex;
   std::condition_variable wake;
-  std::deque<caf::resumable*> foreign;  // Guarded by mutex.
-  bool asleep = false;                  // Guarded by mutex.
+  // Guarded by mutex:
+  std::deque<caf::resumable*> foreign;
+  bool asleep = false;  // The control thread is.
+  bool helped = false;  // And a client that waits has taken its place.
+  CallerPrediction prediction;
+  std::uint64_t left_ns = 0;  // When work was left to a client that is about to wait; 0: none is.
 
  private:
   class Unit final : public caf::execution_unit {
@@ -95,10 +112,13 @@ class Coordinator final : public test_coordinator {
 
 class Config : public caf::actor_system_config {
  public:
-  Config() {
-    module_factories.emplace_back([](caf::actor_system& system) -> caf::actor_system::module* {
-      return new Coordinator(system);
-    });
+  explicit Config(const Clock& clock) {
+    module_factories.emplace_back(
+        [&clock](caf::actor_system& system) -> caf::actor_system::module* {
+          auto* coordinator = new Coordinator(system);
+          coordinator->clock = &clock;
+          return coordinator;
+        });
   }
 };
 
@@ -106,6 +126,7 @@ class ControlEngine final : public Engine {
  public:
   explicit ControlEngine(const Clock& clock)
       : clock_(clock),
+        config_(clock),
         system_(config_),
         coordinator_(dynamic_cast<Coordinator&>(system_.scheduler())) {
     system_.await_actors_before_shutdown(false);
@@ -143,13 +164,14 @@ class ControlEngine final : public Engine {
   }
 
   void post(std::function<void()> work) override {
-    bool is_asleep = false;
+    bool wakes = false;
     {
       std::lock_guard guard(coordinator_.mutex);
       posted_.push_back(std::move(work));
-      is_asleep = coordinator_.asleep;
+      wakes = coordinator_.asleep && !coordinator_.helped;
+      if (wakes) coordinator_.left_ns = 0;
     }
-    if (is_asleep) coordinator_.wake.notify_one();
+    if (wakes) coordinator_.wake.notify_one();
   }
 
   TimerId schedule(std::uint64_t at_ns, std::function<void()> work) override {
@@ -159,6 +181,8 @@ class ControlEngine final : public Engine {
 
   bool wait(const std::function<bool()>& ready, std::uint64_t deadline_ns) override {
     SEAWAY_CHECK(!on_control_thread());
+    if (ready()) return true;
+    if (help(ready, deadline_ns)) return true;
     std::unique_lock guard(wait_mutex_);
     ++waiting_;
     bool is_ready = true;
@@ -194,22 +218,72 @@ class ControlEngine final : public Engine {
 
  private:
   void run() {
-    coordinator_.owner = std::this_thread::get_id();
+    const std::thread::id self = std::this_thread::get_id();
+    coordinator_.owner = self;
     {
       std::lock_guard guard(coordinator_.mutex);
       started_ = true;
     }
     coordinator_.wake.notify_all();
     while (!stopped_) {
-      coordinator_.take_foreign();
-      run_posted();
-      fire_timers();
+      take_turns();
       // A bounded burst, so that timers and other threads' messages are never starved.
       bool ran = false;
-      for (int i = 0; i < 256 && coordinator_.run_one(); ++i) ran = true;
+      for (int i = 0; i < kBurst && coordinator_.run_one(); ++i) ran = true;
       if (!ran && !stopped_) sleep();
     }
     shut_down();
+  }
+
+  /// What came from elsewhere since the last burst.
+  void take_turns() {
+    coordinator_.take_foreign();
+    run_posted();
+    fire_timers();
+  }
+
+  /// The calling client does the control thread's work while that one sleeps, until `ready()` or
+  /// until there is nothing to do. True when ready.
+  bool help(const std::function<bool()>& ready, std::uint64_t deadline_ns) {
+    const std::thread::id self = std::this_thread::get_id();
+    {
+      std::lock_guard guard(coordinator_.mutex);
+      coordinator_.prediction.waits(self, clock_.now_ns());
+      if (!coordinator_.asleep || coordinator_.helped) return false;
+      coordinator_.helped = true;
+      coordinator_.left_ns = 0;
+      coordinator_.owner = self;
+    }
+    bool is_ready = false;
+    for (bool ran = true; ran && !is_ready && !stopped_;) {
+      take_turns();
+      ran = false;
+      for (int i = 0; i < kBurst && !is_ready && coordinator_.run_one(); ++i) {
+        ran = true;
+        is_ready = ready();
+      }
+      is_ready = is_ready || ready();
+      if (deadline_ns > 0 && clock_.now_ns() >= deadline_ns) break;
+    }
+    bool wakes = false;
+    {
+      std::lock_guard guard(coordinator_.mutex);
+      coordinator_.owner = std::thread::id();
+      coordinator_.helped = false;
+      const auto next_ns = timers_.next_ns();
+      // What is left of this client's own call can wait for its next one.
+      const bool is_left = is_ready && coordinator_.has_job() && coordinator_.foreign.empty() &&
+                           posted_.empty() && coordinator_.prediction.is_likely();
+      if (is_left) coordinator_.left_ns = clock_.now_ns();
+      wakes = stopped_ || (has_work() && !is_left) || (next_ns && *next_ns < sleeps_until_ns_);
+    }
+    if (wakes) coordinator_.wake.notify_one();
+    return is_ready;
+  }
+
+  /// Under the mutex, or where nobody else may look.
+  bool has_work() const {
+    return !coordinator_.foreign.empty() || !posted_.empty() || coordinator_.has_job();
   }
 
   void run_posted() {
@@ -227,17 +301,42 @@ class ControlEngine final : public Engine {
     while (auto work = timers_.take_due(now)) work();
   }
 
+  /// Until there is something to do that no client does itself.
   void sleep() {
-    const auto next_ns = timers_.next_ns();
     std::unique_lock guard(coordinator_.mutex);
-    if (!coordinator_.foreign.empty() || !posted_.empty() || coordinator_.has_job()) return;
+    if (has_work()) return;
+    coordinator_.owner = std::thread::id();
     coordinator_.asleep = true;
-    if (!next_ns) {
-      coordinator_.wake.wait(guard);
-    } else if (const std::uint64_t now = clock_.now_ns(); *next_ns > now) {
-      coordinator_.wake.wait_for(guard, std::chrono::nanoseconds(*next_ns - now));
+    for (;;) {
+      const std::uint64_t now = clock_.now_ns();
+      sleeps_until_ns_ = UINT64_MAX;
+      if (!coordinator_.helped) {
+        const auto next_ns = timers_.next_ns();
+        if (stopped_ || (next_ns && *next_ns <= now)) break;
+        if (has_work() && !is_left_to_caller(now)) break;
+        if (next_ns) sleeps_until_ns_ = *next_ns;
+        coordinator_.prediction.forget_if_quiet(now);
+      }
+      if (coordinator_.prediction.is_likely() || coordinator_.left_ns > 0) {
+        sleeps_until_ns_ = std::min(sleeps_until_ns_, now + kNapNs);
+      }
+      if (sleeps_until_ns_ == UINT64_MAX) {
+        coordinator_.wake.wait(guard);
+      } else {
+        coordinator_.wake.wait_for(guard, std::chrono::nanoseconds(sleeps_until_ns_ - now));
+      }
     }
+    coordinator_.left_ns = 0;
     coordinator_.asleep = false;
+    coordinator_.owner = std::this_thread::get_id();
+  }
+
+  /// Whether what lies here is for a client that will wait in a moment. Under the mutex.
+  bool is_left_to_caller(std::uint64_t now) {
+    if (coordinator_.left_ns == 0) return false;
+    if (now - coordinator_.left_ns < CallerPrediction::kPatienceNs) return true;
+    coordinator_.prediction.missed();
+    return false;
   }
 
   void shut_down() {
@@ -254,11 +353,12 @@ class ControlEngine final : public Engine {
   Config config_;
   caf::actor_system system_;
   Coordinator& coordinator_;
-  TimerQueue timers_;                         // Control thread.
-  std::vector<caf::actor> actors_;            // Control thread.
+  TimerQueue timers_;                         // Whoever runs jobs.
+  std::vector<caf::actor> actors_;            // Whoever runs jobs.
   std::deque<std::function<void()>> posted_;  // Guarded by coordinator_.mutex.
+  std::uint64_t sleeps_until_ns_ = 0;         // Guarded by coordinator_.mutex.
   bool started_ = false;                      // Guarded by coordinator_.mutex.
-  bool stopped_ = false;                      // Control thread.
+  bool stopped_ = false;                      // Whoever runs jobs.
   std::mutex wait_mutex_;
   std::condition_variable changed_;
   int waiting_ = 0;  // Guarded by wait_mutex_.

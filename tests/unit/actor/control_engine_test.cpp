@@ -95,6 +95,129 @@ TEST_F(ControlEngineTest, PostedWorkOfOneThreadRunsInOrder) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(ran[static_cast<std::size_t>(i)], i);
 }
 
+/// A clock that stands still until it is moved, for all threads.
+class StandingClock final : public Clock {
+ public:
+  std::uint64_t now_ns() const override { return now_ns_; }
+  void advance(std::uint64_t ns) { now_ns_ += ns; }
+
+ private:
+  std::atomic<std::uint64_t> now_ns_ = 1;
+};
+
+/// A caller that asks and waits in turns, until it runs the actor itself: how soon that is depends
+/// on when the control thread goes to sleep.
+class HelpedEngineTest : public ::testing::Test {
+ protected:
+  HelpedEngineTest() {
+    address_ = engine_->spawn("a", std::make_unique<CallbackActor>([this](auto number) {
+                                ran_on_ = std::this_thread::get_id();
+                                heard_ = number;
+                                heard_.notify_all();
+                                engine_->notify();
+                              }));
+  }
+
+  void call() {
+    const std::uint64_t number = ++said_;
+    address_.send(number_frame(number));
+    EXPECT_TRUE(engine_->wait([this, number] { return heard_ == number; }, 0));
+  }
+  /// Calls until no call of the last hundred needed the control thread.
+  void call_until_helped() {
+    for (int own = 0; own < 100;) {
+      call();
+      own = ran_on_.load() == std::this_thread::get_id() ? own + 1 : 0;
+    }
+  }
+
+  StandingClock clock_;
+  std::unique_ptr<Engine> engine_ = make_control_engine(clock_);
+  Address address_;
+  std::uint64_t said_ = 0;
+  std::atomic<std::uint64_t> heard_ = 0;
+  std::atomic<std::thread::id> ran_on_;
+};
+
+TEST_F(HelpedEngineTest, ACallerThatWaitsRunsTheActorsItself) {
+  call_until_helped();
+
+  EXPECT_EQ(heard_, said_);
+  EXPECT_FALSE(engine_->on_control_thread());
+}
+
+TEST_F(HelpedEngineTest, WhatACallerLeavesLyingIsDoneByTheControlThread) {
+  call_until_helped();
+
+  address_.send(number_frame(++said_));
+  clock_.advance(1'000'000);
+  for (std::uint64_t seen = heard_; seen != said_; seen = heard_) heard_.wait(seen);
+
+  EXPECT_NE(ran_on_.load(), std::this_thread::get_id());
+}
+
+TEST_F(HelpedEngineTest, OtherThreadsAreHeardWhileACallerHelps) {
+  call_until_helped();
+  std::atomic<std::uint64_t> posted = 0;
+
+  std::thread other([this, &posted] {
+    for (int i = 0; i < 1000; ++i) engine_->post([&posted] { ++posted; });
+  });
+  for (int i = 0; i < 1000; ++i) call();
+  other.join();
+
+  EXPECT_TRUE(engine_->wait([&posted] { return posted == 1000; }, 0));
+}
+
+TEST_F(HelpedEngineTest, WorkPostedWhileACallerHelpsIsDoneAfterItHasItsAnswer) {
+  call_until_helped();
+  std::atomic<bool> is_done = false;
+  const std::uint64_t number = ++said_;
+
+  address_.send(number_frame(number));
+  // The predicate is read by the helper between two jobs: what is posted then is left to others.
+  bool is_posted = false;
+  EXPECT_TRUE(engine_->wait(
+      [&] {
+        if (heard_ == number && !is_posted) {
+          is_posted = true;
+          engine_->post([&is_done] {
+            is_done = true;
+            is_done.notify_all();
+          });
+        }
+        return heard_ == number;
+      },
+      0));
+
+  is_done.wait(false);
+  EXPECT_TRUE(is_done);
+}
+
+TEST_F(ControlEngineTest, TimersThatACallerSetsWhileItHelpsFireThoughItLeaves) {
+  std::atomic<std::uint64_t> fired = 0;
+  std::unique_ptr<Engine> engine = make_control_engine(clock_);
+  const Address address =
+      engine->spawn("a", std::make_unique<CallbackActor>([&](auto number) {
+                      for (const std::uint64_t delay_ns : {100'000, 300'000}) {
+                        engine->schedule(clock_.now_ns() + delay_ns, [&] {
+                          ++fired;
+                          engine->notify();
+                        });
+                      }
+                      heard_ = number;
+                      engine->notify();
+                    }));
+
+  for (std::uint64_t i = 1; i <= 200; ++i) {
+    address.send(number_frame(i));
+    engine->wait([this, i] { return heard_ == i; }, 0);
+    if (i % 4 == 0) engine->wait([&fired, i] { return fired == 2 * i; }, 0);
+  }
+
+  EXPECT_EQ(fired, 400u);
+}
+
 TEST_F(ControlEngineTest, ActorsEndWithTheirEngine) {
   const auto alive = std::make_shared<int>(0);
   std::unique_ptr<Engine> engine = make_control_engine(clock_);
