@@ -62,7 +62,8 @@ struct GangRecord {
 Result<ClusterStats> stats(const Cluster& cluster);
 
 /// The gangs that ended lately, in the order in which they ended: as many as the event ring
-/// remembers, which is some thousands.
+/// remembers, which is some thousands. Gangs far below a microsecond that ran back to back share
+/// one measured time: each is given an equal part of it.
 Result<std::vector<GangRecord>> recent_gangs(const Cluster& cluster);
 
 /// The same events as Chrome trace-event JSON, for ui.perfetto.dev: a process for clients and for

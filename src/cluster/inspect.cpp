@@ -135,6 +135,33 @@ class Plans {
   std::map<Stamp, RunId> runs_;
 };
 
+/// The events with one kGangEnd for each gang: gangs that share a reading of the clock get equal
+/// shares of its time.
+std::vector<Event> gang_by_gang(const std::vector<Event>& events, const Plans& plans) {
+  std::vector<Event> all;
+  all.reserve(events.size());
+  for (const Event& event : events) {
+    if (event.kind != EventKind::kGangsEnd) {
+      all.push_back(event);
+      continue;
+    }
+    const program::PartPlan* part = plans.part_of({event.island, event.stamp, 0});
+    if (!part) continue;
+    const std::uint64_t count = event.object - event.position;
+    const std::uint64_t time_ns = event.time_ns - std::min(event.value, event.time_ns);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      Event gang = event;
+      gang.kind = EventKind::kGangEnd;
+      gang.object = plans.run_of(event.stamp);
+      gang.position = part->gangs[event.position + i].position;
+      gang.value = event.value + time_ns * i / count;
+      gang.time_ns = event.value + time_ns * (i + 1) / count;
+      all.push_back(gang);
+    }
+  }
+  return all;
+}
+
 MessageStats messages_to(const Embedded& embedded, actor::Role role) {
   const actor::Router::Count& count = embedded.router().count(role);
   return {.frames = count.frames, .bytes = count.bytes};
@@ -183,7 +210,7 @@ Result<std::vector<GangRecord>> recent_gangs(const Cluster& cluster) {
   const Status status = look_inside(cluster, [&gangs](Embedded& embedded) {
     const std::vector<Event> events = embedded.events().ring().snapshot();
     const Plans plans(embedded, events);
-    for (const Event& event : events) {
+    for (const Event& event : gang_by_gang(events, plans)) {
       if (event.kind != EventKind::kGangEnd) continue;
       events::GangLabel label = plans.label(event);
       gangs.push_back({.island = event.island,
@@ -212,7 +239,7 @@ Result<std::string> chrome_trace(const Cluster& cluster) {
       return embedded.controller().tenant_name(tenant);
     };
     names.gang = [&plans](const Event& event) { return plans.label(event); };
-    text = events::trace_to_string(events, names);
+    text = events::trace_to_string(gang_by_gang(events, plans), names);
   });
   if (!status.ok()) return status;
   return text;

@@ -13,6 +13,9 @@ using program::OrderKind;
 
 namespace {
 
+/// Gangs of a part that take no longer than this share readings of the clock, and one event.
+constexpr std::uint64_t kShortGangNs = 500;
+
 std::uint64_t edge_key(Stamp stamp, std::uint32_t edge) { return (stamp << 24) | edge; }
 
 }  // namespace
@@ -46,6 +49,7 @@ void HostCore::define_plan(program::PartPlanPtr part) {
   SEAWAY_CHECK(plan.ok(), plan.status().to_string());
   for (GangPlan& gang : plan.value()->gangs) {
     gang.is_simple = gang.executable && backend_.runs_inline(gang.cost_ns * gang.shards);
+    gang.is_short = gang.is_simple && gang.cost_ns * gang.shards <= kShortGangNs;
   }
   plans_[id] = std::move(plan).value();
 }

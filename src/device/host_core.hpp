@@ -158,6 +158,7 @@ class HostCore {
   // host_execution.cpp: streams.
   bool is_ready(const PartRun& part, std::uint32_t gang) const;
   const DeviceMask* mask_of_entry(const Entry& entry) const;
+  bool run_short_gangs(std::uint64_t sequence, std::uint64_t& burst_ns);
   void start(std::uint64_t sequence);
   bool run_entry(std::uint64_t sequence, std::uint64_t& burst_ns);
   void start_reshard(PartRun& part, std::uint32_t gang, std::uint64_t sequence);
@@ -172,12 +173,13 @@ class HostCore {
   void ensure_block(PartRun& part, std::uint32_t block);
   void finish_gang(PartRun& part, std::uint32_t gang, std::uint64_t begin_ns, std::uint64_t end_ns,
                    bool ran);
+  void hand_on(PartRun& part, std::uint32_t gang);
   void complete(std::uint64_t sequence, std::uint64_t begin_ns, std::uint64_t end_ns, bool ran);
   void finish_async(std::uint64_t sequence, Status status, std::uint64_t begin_ns,
                     std::uint64_t end_ns);
   void end_steps(PartRun& part, std::uint32_t gang);
   void shrink_blocks(PartRun& part);
-  void report_done(Stamp stamp, std::uint32_t gang);
+  void report_done(Stamp stamp, std::uint32_t first, std::uint32_t last);
   void collect_operands(const PartRun& part, std::uint32_t gang, GangWork& work);
   Entry& entry_at(std::uint64_t sequence) { return pending_[sequence - pending_base_]; }
 

@@ -63,6 +63,7 @@ struct GangPlan {
   std::vector<std::uint32_t> sends;     // That it makes, indices into sends.
   bool makes_outputs = false;
   bool is_simple = false;  // Compute, short enough to run in line.
+  bool is_short = false;   // Moreover so short that a reading of the clock counts.
   bool ends_step = false;  // Some block shrinks behind it.
 };
 

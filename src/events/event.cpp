@@ -24,6 +24,7 @@ constexpr Words kWords[kEventKinds] = {
     {"place", nullptr, "last", "first", nullptr},
     {"gang_start", nullptr, nullptr, "position", "group"},
     {"gang_end", nullptr, "start_ns", "position", "group"},
+    {"gangs_end", "last", "start_ns", "first", "group"},
     {"gang_noop", nullptr, nullptr, "position", "group"},
     {"array_allocate", "array", "bytes", nullptr, "group"},
     {"array_free", "array", "bytes", nullptr, "group"},

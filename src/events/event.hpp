@@ -27,6 +27,9 @@ enum class EventKind : std::uint8_t {
                    // value = last.
   kGangStart,      // A gang starts on all its devices: key, place = group, tenant.
   kGangEnd,        // A gang is finished: key, place = group, tenant, value = start in ns.
+  kGangsEnd,       // Short gangs of one part, run back to back, are finished: island, stamp,
+                   // position = index of the first in its part, object = one past the last,
+                   // place = group, tenant, value = start of the first in ns.
   kGangNoop,       // A gang does nothing, for its run is poisoned: key, place = group, code.
   kArrayAllocate,  // An array gets device memory: island, place = group, stamp (0: an upload),
                    // object = array, value = bytes on each device.
@@ -49,7 +52,7 @@ enum class EventKind : std::uint8_t {
   kFetch,          // A client's array is read: island, object = array, tenant, value = bytes.
   kMessage,        // Messages of one kind: place = role, position = kind, value = count.
 };
-constexpr unsigned kEventKinds = 24;
+constexpr unsigned kEventKinds = 25;
 static_assert(static_cast<unsigned>(EventKind::kMessage) + 1 == kEventKinds);
 
 /// "gang_end".

@@ -204,6 +204,7 @@ class Writer {
       case EventKind::kSubmit:
       case EventKind::kGangStart:
       case EventKind::kGangEnd:
+      case EventKind::kGangsEnd:  // Told gang by gang before they come here.
       case EventKind::kMessage:
         return;
       case EventKind::kRoom:
