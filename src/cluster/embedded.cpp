@@ -2,22 +2,17 @@
 
 #include "cluster/embedded.hpp"
 
-#include <map>
-
 #include "client/session.hpp"
 #include "resources/slice_binder.hpp"
-#include "transport/link.hpp"
 
 namespace seaway::cluster {
 
-struct Embedded::Links {
-  /// One link for each ordered pair of islands, shared by all tenants.
-  std::map<std::pair<HostId, HostId>, transport::LinkModel> links;
-};
-
 Embedded::Embedded(const EmbeddedOptions& options, actor::Engine& engine,
                    events::EventStream& events, const BackendFactory& make_backend)
-    : options_(options), engine_(engine), events_(events), links_(std::make_unique<Links>()) {
+    : options_(options), engine_(engine), events_(events) {
+  if (options.links != transport::LinkOptions()) {
+    links_ = transport::ClusterLinks::make(options.islands, options.links).value();
+  }
   resources::ResourceCore resources({});
   for (IslandId island = 0; island < options.islands; ++island) {
     resources.add_island(std::vector<resources::DeviceInfo>(
@@ -53,11 +48,9 @@ Embedded::Embedded(const EmbeddedOptions& options, actor::Engine& engine,
     host_options.devices = options.devices;
     host_options.device_bytes = options.device_memory;
     device::LinkArrival arrival;
-    if (options.link_latency > 0 || options.link_bandwidth > 0) {
+    if (links_) {
       arrival = [this, island](HostId peer, std::uint64_t now_ns, std::uint64_t bytes) {
-        auto [link, is_new] = links_->links.try_emplace(
-            {island, peer}, transport::LinkModel({options_.link_latency, options_.link_bandwidth}));
-        return link->second.depart(now_ns, bytes);
+        return links_->depart(island, peer, now_ns, bytes);
       };
     }
     auto host = std::make_unique<device::HostActor>(

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "program/slice_binder.hpp"
 #include "seaway/client.hpp"
 #include "transport/bulk.hpp"
+#include "transport/link.hpp"
 
 namespace seaway::cluster {
 
@@ -34,9 +36,8 @@ struct EmbeddedOptions {
   std::uint64_t send_memory = std::uint64_t{256} << 20;  // For overtakers' sends, each host.
   std::uint32_t threads = 0;                             // For large kernels; 0: all cores.
   island::Policy policy = island::Policy::kFifo;
-  std::uint64_t link_latency = 0;    // Between islands.
-  std::uint64_t link_bandwidth = 0;  // Bytes a second; 0: no limit.
-  std::uint32_t events = 16384;      // How many the stream keeps; few enough to stay in a cache.
+  transport::LinkOptions links;  // Between islands, in each direction; shared by all tenants.
+  std::uint32_t events = 16384;  // How many the stream keeps; few enough to stay in a cache.
   std::uint32_t runs_in_flight = 256;
   std::uint32_t runs_shared_in_flight = 8;
 };
@@ -76,8 +77,6 @@ class Embedded {
   device::HostCore& host(IslandId island) { return hosts_[island]->core(); }
 
  private:
-  struct Links;
-
   const EmbeddedOptions options_;
   actor::Engine& engine_;
   events::EventStream& events_;
@@ -85,7 +84,7 @@ class Embedded {
   transport::LocalBulk bulk_;
   function::NativeRegistry natives_;
   std::unique_ptr<program::SliceBinder> binder_;
-  std::unique_ptr<Links> links_;
+  std::optional<transport::ClusterLinks> links_;  // Without: payload arrives at once.
   std::vector<std::unique_ptr<device::Backend>> backends_;
   controller::ControllerActor* controller_ = nullptr;  // Owned by the engine, as all actors.
   std::vector<island::SchedulerActor*> schedulers_;

@@ -37,7 +37,8 @@ Status read_bytes(std::string_view value, std::uint64_t& target) {
 }
 
 Status apply(std::string_view word, std::string_view value, EmbeddedOptions& options) {
-  if (word == "islands") return read_count(word, value, 1024, options.islands);
+  if (word == "islands")
+    return read_count(word, value, transport::ClusterLinks::kIslandsMax, options.islands);
   if (word == "devices") return read_count(word, value, 65536, options.devices);
   if (word == "threads") return read_count(word, value, 1024, options.threads);
   if (word == "events") return read_count(word, value, 1 << 24, options.events);
@@ -48,12 +49,8 @@ Status apply(std::string_view word, std::string_view value, EmbeddedOptions& opt
   if (word == "device_memory") return read_bytes(value, options.device_memory);
   if (word == "host_memory") return read_bytes(value, options.host_memory);
   if (word == "send_memory") return read_bytes(value, options.send_memory);
-  if (word == "link_bandwidth") return read_bytes(value, options.link_bandwidth);
-  if (word == "link_latency") {
-    auto latency = parse_duration_ns(value);
-    if (!latency.ok()) return latency.status();
-    options.link_latency = *latency;
-    return {};
+  if (word == "link_latency" || word == "link_bandwidth") {
+    return transport::set_link_option(options.links, word, value);
   }
   if (word == "policy") {
     if (value != "fifo" && value != "shares") return wrong(word, value, "fifo or shares");

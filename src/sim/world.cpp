@@ -31,8 +31,8 @@ World make_world(std::uint64_t seed) {
   cluster.host_memory = large * (world.is_memory_tight ? 8 + random.below(64) : 100'000);
   cluster.send_memory = large * (random.chance(50) ? random.below(8) : 4096);
   cluster.policy = random.chance(50) ? island::Policy::kFifo : island::Policy::kShares;
-  if (random.chance(60)) cluster.link_latency = 1 + random.below(200'000);
-  if (random.chance(30)) cluster.link_bandwidth = 1'000'000 + random.below(1'000'000'000);
+  if (random.chance(60)) cluster.links.latency_ns = 1 + random.below(200'000);
+  if (random.chance(30)) cluster.links.bytes_per_second = 1'000'000 + random.below(1'000'000'000);
   if (random.chance(30)) {
     cluster.runs_in_flight = 1 + static_cast<std::uint32_t>(random.below(8));
     cluster.runs_shared_in_flight = std::min<std::uint32_t>(
@@ -59,7 +59,7 @@ std::string World::to_string() const {
       std::to_string(cluster.host_memory) + ", send room " + std::to_string(cluster.send_memory) +
       ", window " + std::to_string(cluster.runs_in_flight) + "/" +
       std::to_string(cluster.runs_shared_in_flight) + ", link " +
-      std::to_string(cluster.link_latency) + " ns, " + std::to_string(clients) + " clients, " +
+      std::to_string(cluster.links.latency_ns) + " ns, " + std::to_string(clients) + " clients, " +
       std::to_string(actions) + " actions each";
   text += cluster.policy == island::Policy::kFifo ? ", fifo" : ", shares";
   if (has_failures) text += ", failures";

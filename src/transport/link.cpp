@@ -39,16 +39,6 @@ Status set_link_option(LinkOptions& options, std::string_view key, std::string_v
   return {};
 }
 
-Result<LinkOptions> parse_link_options(std::string_view text) {
-  const auto pairs = parse_options(text);
-  if (!pairs.ok()) return pairs.status();
-  LinkOptions options;
-  for (const auto& [key, value] : *pairs) {
-    if (Status status = set_link_option(options, key, value); !status.ok()) return status;
-  }
-  return options;
-}
-
 std::uint64_t LinkModel::depart(std::uint64_t now_ns, std::uint64_t bytes) {
   free_at_ns_ =
       add_saturated(std::max(now_ns, free_at_ns_), duration_ns(bytes, options_.bytes_per_second));

@@ -18,11 +18,9 @@ struct LinkOptions {
   friend bool operator==(const LinkOptions&, const LinkOptions&) = default;
 };
 
-/// Reads "link_latency=50us,link_bandwidth=1GB" (bandwidth: bytes per second, 0 is unlimited).
-/// Errors: kInvalidArgument for another key or a value that is no duration or size.
-Result<LinkOptions> parse_link_options(std::string_view text);
-/// Sets one of them, for a caller that has other keys beside these.
-/// Errors: as parse_link_options().
+/// Sets "link_latency" to a duration such as "50us", or "link_bandwidth" to bytes per second such
+/// as "1GB" (0: unlimited), for a caller that has other keys beside these. Errors: kInvalidArgument
+/// for another key or a value that is no duration or size.
 Status set_link_option(LinkOptions& options, std::string_view key, std::string_view value);
 
 /// One direction of one link: first come, first served. A copyable value; time is handed in.
@@ -49,7 +47,7 @@ class LinkModel {
 /// One link in each direction between each two islands; within an island bytes arrive at once.
 class ClusterLinks {
  public:
-  static constexpr std::uint32_t kIslandsMax = 256;
+  static constexpr std::uint32_t kIslandsMax = 1024;
 
   /// Errors: kInvalidArgument for more than kIslandsMax islands.
   static Result<ClusterLinks> make(std::uint32_t islands, LinkOptions options);

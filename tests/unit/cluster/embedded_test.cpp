@@ -1,5 +1,7 @@
 // Whole programs on an embedded cluster, from capture to value.
 
+#include "cluster/embedded.hpp"
+
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -54,6 +56,18 @@ TEST(Embedded, ValuesCrossIslands) {
   auto value = run.output(0).to_host<float>().get();
   ASSERT_TRUE(value.ok()) << value.status().to_string();
   EXPECT_EQ(*value, (std::vector<float>{2, 6, 10, 14, 18, 22, 26, 30}));
+}
+
+TEST(Embedded, LinksBetweenIslandsAreReadFromItsWord) {
+  const auto options = cluster::parse_embedded(
+      "embedded:islands=2,link_latency=50us,"
+      "link_bandwidth=1GB");
+
+  EXPECT_EQ(options.value().links,
+            (transport::LinkOptions{.latency_ns = 50'000, .bytes_per_second = 1'000'000'000}));
+  EXPECT_EQ(cluster::parse_embedded("embedded:link_latency=50").status(),
+            invalid_argument("link_latency: duration \"50\" has no unit (known: ns, us, ms, s, "
+                             "min); write for example 50us or 1.5ms"));
 }
 
 TEST(Embedded, ManyDependentRunsAreEnqueuedAhead) {
