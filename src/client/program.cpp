@@ -20,6 +20,14 @@ Status empty_run() {
   return invalid_argument("this Run is empty: it was default-made, moved from, or its Program was");
 }
 
+/// The functions of `program` by name, for as long as it lives.
+program::FunctionNames names_of(const client::ProgramRecord& program) {
+  return [&program](FunctionId id) {
+    const auto found = program.functions.find(id);
+    return found == program.functions.end() ? "" : found->second->info.name;
+  };
+}
+
 /// An array that never was, with the reason.
 Array failed_array(std::shared_ptr<client::Session> session, Status status) {
   auto origin = std::make_shared<client::Origin>();
@@ -105,11 +113,15 @@ Run Program::execute(std::span<const Array> arguments, ExecuteOptions options, S
 }
 
 std::string Program::to_string() const {
-  return record_ ? record_->graph.to_string() : "program (empty)";
+  return record_ ? record_->graph.to_string(names_of(*record_)) : "program (empty)";
 }
 
-std::string Program::to_dot() const { return record_ ? record_->graph.to_dot() : ""; }
+std::string Program::to_dot() const {
+  return record_ ? record_->graph.to_dot(names_of(*record_)) : "";
+}
 
-std::string Program::to_json() const { return record_ ? record_->graph.to_json() : "{}"; }
+std::string Program::to_json() const {
+  return record_ ? record_->graph.to_json(names_of(*record_)) : "{}";
+}
 
 }  // namespace seaway

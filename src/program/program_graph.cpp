@@ -21,6 +21,11 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
+std::string function_name(const FunctionNames& names, FunctionId id) {
+  const std::string known = names ? names(id) : "";
+  return "function " + (known.empty() ? std::to_string(id) : known);
+}
+
 std::string_view dispatch_name(Dispatch dispatch) {
   return dispatch == Dispatch::kParallel ? "parallel" : "sequential";
 }
@@ -42,7 +47,7 @@ nlohmann::json to_json_value(const ArraySpec& spec) {
 
 }  // namespace
 
-std::string ProgramGraph::to_string() const {
+std::string ProgramGraph::to_string(const FunctionNames& names) const {
   std::string text = "program " + std::to_string(id) + " " + quoted(name) + ", " +
                      std::string(dispatch_name(dispatch)) + " dispatch\n";
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -51,7 +56,7 @@ std::string ProgramGraph::to_string() const {
   }
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const Node& node = nodes[n];
-    text += "  n" + std::to_string(n) + ": function " + std::to_string(node.function) + "(";
+    text += "  n" + std::to_string(n) + ": " + function_name(names, node.function) + "(";
     for (std::size_t i = 0; i < node.operands.size(); ++i) {
       if (i > 0) text += ", ";
       text += program::name(node.operands[i]);
@@ -68,7 +73,7 @@ std::string ProgramGraph::to_string() const {
   return text + "\n";
 }
 
-std::string ProgramGraph::to_dot() const {
+std::string ProgramGraph::to_dot(const FunctionNames& names) const {
   std::string text = "digraph " + quoted(name) + " {\n";
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const std::string label = "p" + std::to_string(i) + " " + seaway::to_string(parameters[i].type);
@@ -76,9 +81,8 @@ std::string ProgramGraph::to_dot() const {
   }
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const Node& node = nodes[n];
-    const std::string label = "n" + std::to_string(n) + " function " +
-                              std::to_string(node.function) + " on " + mesh_name(node.mesh) +
-                              " at " + node.site;
+    const std::string label = "n" + std::to_string(n) + " " + function_name(names, node.function) +
+                              " on " + mesh_name(node.mesh) + " at " + node.site;
     text += "  n" + std::to_string(n) + " [shape=box, label=" + quoted(label) + "];\n";
   }
   const auto edge = [this](ValueRef from, const std::string& to) {
@@ -99,7 +103,7 @@ std::string ProgramGraph::to_dot() const {
   return text + "}\n";
 }
 
-std::string ProgramGraph::to_json() const {
+std::string ProgramGraph::to_json(const FunctionNames& names) const {
   using nlohmann::json;
   const auto ref = [](ValueRef value) -> json {
     if (value.node == ValueRef::kParameter) return {{"parameter", value.output}};
@@ -115,6 +119,9 @@ std::string ProgramGraph::to_json() const {
   out["nodes"] = json::array();
   for (const Node& node : nodes) {
     json entry = {{"function", node.function}, {"slice", node.mesh.slice()}, {"site", node.site}};
+    if (const std::string known = names ? names(node.function) : ""; !known.empty()) {
+      entry["name"] = known;
+    }
     entry["operands"] = json::array();
     for (const ValueRef operand : node.operands) entry["operands"].push_back(ref(operand));
     entry["in_specs"] = json::array();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -49,6 +50,9 @@ struct Node {
   std::string site;                     // "file.cpp:12" of the capture, for errors.
 };
 
+/// Names a function for people; empty when it is not known.
+using FunctionNames = std::function<std::string(FunctionId)>;
+
 /// How a program is dispatched (paper section 4.5, Figure 4).
 enum class Dispatch : std::uint8_t {
   kParallel,    // All host-side work of all nodes at once, before the data exists.
@@ -68,10 +72,11 @@ struct ProgramGraph {
     return ref.node == ValueRef::kParameter ? parameters[ref.output]
                                             : nodes[ref.node].outputs[ref.output];
   }
-  /// One node a line; Graphviz; JSON.
-  std::string to_string() const;
-  std::string to_dot() const;
-  std::string to_json() const;
+  /// One node a line; Graphviz; JSON. A function that `names` does not know, or without `names`,
+  /// appears by its number.
+  std::string to_string(const FunctionNames& names = {}) const;
+  std::string to_dot(const FunctionNames& names = {}) const;
+  std::string to_json(const FunctionNames& names = {}) const;
 };
 
 /// Most nodes that one program may have.

@@ -103,6 +103,20 @@ TEST(ProgramGraph, PrintsOneNodeALine) {
             "  return n1.0\n");
 }
 
+TEST(ProgramGraph, PrintsFunctionsByNameWhereItIsKnown) {
+  const ProgramGraph graph = make_program().graph;
+  const FunctionNames names = [](FunctionId id) { return id == 100 ? "twice" : ""; };
+
+  const nlohmann::json json = nlohmann::json::parse(graph.to_json(names));
+
+  EXPECT_NE(graph.to_string(names).find("  n0: function twice(p0 "), std::string::npos);
+  EXPECT_NE(graph.to_string(names).find("  n1: function 101(n0.0 "), std::string::npos);
+  EXPECT_NE(graph.to_dot(names).find("label=\"n0 function twice on "), std::string::npos);
+  EXPECT_NE(graph.to_dot(names).find("label=\"n1 function 101 on "), std::string::npos);
+  EXPECT_EQ(json["nodes"][0]["name"], "twice");
+  EXPECT_FALSE(json["nodes"][1].contains("name"));
+}
+
 TEST(ProgramGraph, PrintsAsGraphvizAndAsJson) {
   const ProgramGraph graph = make_program().graph;
 
