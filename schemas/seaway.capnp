@@ -159,6 +159,9 @@ struct AcquireSlice {
   island @4 :Int32;
   # -1: any.
   contiguous @5 :Bool;
+  # Neighbouring devices. Not together with `spread`.
+  spread @6 :Bool;
+  # The least loaded devices, wherever they are on their island; so too when neither is said.
 }
 struct Axis {
   name @0 :Text;

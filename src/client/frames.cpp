@@ -140,6 +140,7 @@ Frame acquire_slice(ClientId client, std::uint64_t request, SliceId slice,
     acquire.setKind(wanted.kind);
     acquire.setIsland(wanted.island);
     acquire.setContiguous(wanted.contiguous);
+    acquire.setSpread(wanted.spread);
   });
 }
 

@@ -133,6 +133,7 @@ void ControllerActor::read_request(ClientId client, const Frame& frame) {
         wanted.kind = acquire.getKind().cStr();
         wanted.island = acquire.getIsland();
         wanted.contiguous = acquire.getContiguous();
+        wanted.spread = acquire.getSpread();
         core_.acquire_slice(client, number, acquire.getId(), std::move(wanted));
         break;
       }

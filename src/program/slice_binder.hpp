@@ -19,7 +19,8 @@ struct SliceRequest {
   std::vector<MeshAxis> axes;  // Their product is `devices`.
   std::string kind;            // Empty: any.
   std::int32_t island = -1;    // -1: any.
-  bool contiguous = false;     // Neighbouring device numbers; else spread by load.
+  bool contiguous = false;     // Neighbouring device numbers.
+  bool spread = false;         // The least loaded devices; so too when neither is said. Not both.
 };
 
 class SliceBinder {

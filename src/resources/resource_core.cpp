@@ -258,8 +258,7 @@ Status ResourceCore::no_island_holds(const SliceRequest& request) const {
       (request.kind.empty() ? "" : " of kind \"" + request.kind + "\"") + " wanted, ";
   if (static_cast<std::size_t>(request.devices) <= largest) {
     return invalid_argument(wanted + "side by side, but the longest row has " +
-                            std::to_string(longest_run) +
-                            "; use Placement::kSpread, or ask for fewer");
+                            std::to_string(longest_run) + "; spread it instead, or ask for fewer");
   }
   const std::string at_most = largest > 0 ? "ask for at most " + std::to_string(largest)
                                           : std::string("start an island that has some");

@@ -17,6 +17,10 @@ class ResourceBinder final : public program::SliceBinder {
 
   Result<program::Binding> acquire(ClientId client, SliceId slice,
                                    const program::SliceRequest& request) override {
+    if (request.contiguous && request.spread) {
+      return invalid_argument("slice " + std::to_string(sequence_of(slice)) +
+                              " refused: contiguous and spread exclude each other; ask for one");
+    }
     SliceRequest wanted;
     wanted.slice = slice;
     wanted.client = client;

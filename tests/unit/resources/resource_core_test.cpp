@@ -125,8 +125,7 @@ TEST(ResourceCore, RefusesARowLongerThanTheIslandHas) {
 
   EXPECT_EQ(core.acquire(row).status(),
             invalid_argument("slice 1 refused: 2 devices of kind \"cpu\" wanted, side by side, "
-                             "but the longest row has 1; use Placement::kSpread, or ask for "
-                             "fewer"));
+                             "but the longest row has 1; spread it instead, or ask for fewer"));
 }
 
 TEST(ResourceCore, RefusesAnythingWhenThereIsNoDevice) {
