@@ -78,7 +78,13 @@ struct FunctionInfo {
   costNs @6 :UInt64;
   idempotent @7 :Bool;
   irregular @8 :Bool;
-  inPlace @9 :List(UInt32);
+  inPlace @9 :List(InPlace);
+}
+
+# Output `output` may be written over operand `operand`.
+struct InPlace {
+  output @0 :UInt32;
+  operand @1 :UInt32;
 }
 
 # Result `output` of node `node`; a parameter of the program when `node` is 0xffffffff.

@@ -234,6 +234,12 @@ struct Compiled {
   message @3 :Text;
   scratchBytes @4 :UInt64;
   costNs @5 :UInt64;
+  inPlace @6 :List(InPlace);
+}
+struct InPlace {
+  # Output `output` may be written over operand `operand` while the function runs.
+  output @0 :UInt32;
+  operand @1 :UInt32;
 }
 
 struct Order {

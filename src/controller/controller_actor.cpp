@@ -50,9 +50,13 @@ void ControllerActor::receive(const Frame& frame) {
         break;
       case Message::COMPILED: {
         const auto compiled = message.getCompiled();
+        function::OutputOperandPairs in_place;
+        for (const auto pair : compiled.getInPlace()) {
+          in_place.emplace_back(pair.getOutput(), pair.getOperand());
+        }
         core_.compiled(compiled.getFunction(), compiled.getHost(),
                        wire::read_status(compiled.getCode(), compiled.getMessage()),
-                       compiled.getScratchBytes(), compiled.getCostNs());
+                       compiled.getScratchBytes(), compiled.getCostNs(), in_place);
         break;
       }
       case Message::FINISHED:

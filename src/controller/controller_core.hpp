@@ -83,7 +83,7 @@ class ControllerCore {
 
   // What hosts and schedulers say.
   void compiled(FunctionId function, HostId host, Status status, std::uint64_t scratch_bytes,
-                std::uint64_t cost_ns);
+                std::uint64_t cost_ns, const function::OutputOperandPairs& in_place = {});
   void part_failed(Stamp stamp, Status status);
   void part_enqueued(Stamp stamp);
   void part_finished(Stamp stamp, IslandId island);

@@ -21,10 +21,16 @@ void ControllerCore::define_function(ClientId client, program::FunctionInfo info
 }
 
 void ControllerCore::compiled(FunctionId id, HostId host, Status status,
-                              std::uint64_t scratch_bytes, std::uint64_t cost_ns) {
+                              std::uint64_t scratch_bytes, std::uint64_t cost_ns,
+                              const function::OutputOperandPairs& in_place) {
   const auto found = functions_.find(id);
   if (found == functions_.end()) return;
   Function& function = *found->second;
+  // Only hosts know; and a part runs wherever its slice is bound, so all of them have to agree.
+  if (function.hosts_awaited == options_.islands) function.info.in_place = in_place;
+  std::erase_if(function.info.in_place, [&in_place](const auto& pair) {
+    return std::find(in_place.begin(), in_place.end(), pair) == in_place.end();
+  });
   if (function.hosts_awaited > 0) --function.hosts_awaited;
   if (!status.ok() && function.failure.ok()) {
     function.failure = {status.code(), "function " + function.info.name +

@@ -116,16 +116,16 @@ void HostActor::define_function(const Frame& frame) {
             id,
             invalid_argument("native function " + std::string(definition.getNative().cStr()) +
                              " is not registered in this process; register it in main()"),
-            0, 0);
+            nullptr);
         return Status();
       }
-      send_compiled(id, {}, native->scratch_bytes(), native->cost_ns());
+      send_compiled(id, {}, native.get());
       core_.add_function(id, std::move(native));
       return Status();
     }
     auto graph = program::decode_function_graph(wire::data_frame(definition.getGraph()));
     if (!graph.ok()) {
-      send_compiled(id, graph.status(), 0, 0);
+      send_compiled(id, graph.status(), nullptr);
       return Status();
     }
     function::AxisSizes axes;
@@ -135,11 +135,10 @@ void HostActor::define_function(const Frame& frame) {
     backend_.compile(std::move(graph).value(), std::move(axes),
                      [this, id](Result<std::shared_ptr<const function::Executable>> executable) {
                        if (executable.ok()) {
-                         const auto& made = executable.value();
-                         send_compiled(id, {}, made->scratch_bytes(), made->cost_ns());
-                         core_.add_function(id, made);
+                         send_compiled(id, {}, executable->get());
+                         core_.add_function(id, std::move(executable).value());
                        } else {
-                         send_compiled(id, executable.status(), 0, 0);
+                         send_compiled(id, executable.status(), nullptr);
                        }
                      });
     return Status();
@@ -148,15 +147,23 @@ void HostActor::define_function(const Frame& frame) {
 }
 
 void HostActor::send_compiled(FunctionId function, const Status& status,
-                              std::uint64_t scratch_bytes, std::uint64_t cost_ns) {
+                              const function::Executable* executable) {
   wire::FrameBuilder builder;
   auto compiled = builder.init_root<Message>().initCompiled();
   compiled.setFunction(function);
   compiled.setHost(core_.options().host);
   compiled.setCode(static_cast<std::uint8_t>(status.code()));
   if (!status.ok()) compiled.setMessage(status.message());
-  compiled.setScratchBytes(scratch_bytes);
-  compiled.setCostNs(cost_ns);
+  if (executable) {
+    compiled.setScratchBytes(executable->scratch_bytes());
+    compiled.setCostNs(executable->cost_ns());
+    const function::OutputOperandPairs pairs = executable->in_place();
+    auto in_place = compiled.initInPlace(static_cast<unsigned>(pairs.size()));
+    for (unsigned i = 0; i < in_place.size(); ++i) {
+      in_place[i].setOutput(pairs[i].first);
+      in_place[i].setOperand(pairs[i].second);
+    }
+  }
   wiring_.router.send(Role::kController, 0, builder.finish());
 }
 

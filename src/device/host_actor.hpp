@@ -43,8 +43,8 @@ class HostActor final : public actor::Actor {
  private:
   void read_launches(const Frame& frame);
   void define_function(const Frame& frame);
-  void send_compiled(FunctionId function, const Status& status, std::uint64_t scratch_bytes,
-                     std::uint64_t cost_ns);
+  void send_compiled(FunctionId function, const Status& status,
+                     const function::Executable* executable);
   void flush_dones();
   void flush_edges();
   void flush_fetched();

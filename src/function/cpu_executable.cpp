@@ -73,6 +73,13 @@ class CpuExecutable final : public Executable {
   const std::vector<TensorType>& output_types() const override { return output_types_; }
   std::size_t scratch_bytes() const override { return scratch_bytes_; }
   std::uint64_t cost_ns() const override { return cost_ns_; }
+  OutputOperandPairs in_place() const override {
+    OutputOperandPairs pairs = pairs_of_one_size(parameter_types_, output_types_);
+    std::erase_if(pairs, [this](const auto& pair) {
+      return std::find(plan_.hazards.begin(), plan_.hazards.end(), pair) != plan_.hazards.end();
+    });
+    return pairs;
+  }
 
   Status run(std::span<const ShardedBuffer> operands, std::span<const ShardedBuffer> outputs,
              ShardedBuffer scratch, std::size_t shards, Parallelism* parallelism) const override {

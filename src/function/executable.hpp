@@ -44,6 +44,10 @@ class Executable {
   virtual std::size_t scratch_bytes() const = 0;
   /// Rough time that one shard takes, from operation and byte counts. Never 0.
   virtual std::uint64_t cost_ns() const = 0;
+  /// What may be the same memory at no cost, for all that an operand holds is read before the
+  /// output is written over it. By rising output; at most kInPlaceMax. Any other donation is obeyed
+  /// as well, by way of scratch.
+  virtual OutputOperandPairs in_place() const { return {}; }
 
   /// Runs all `shards` shards of one gang, collectives included. Buffers do not overlap, except
   /// that a donated operand may be an output. `parallelism` may be null: then in this thread only.
@@ -53,6 +57,10 @@ class Executable {
                      std::span<const ShardedBuffer> outputs, ShardedBuffer scratch,
                      std::size_t shards, Parallelism* parallelism) const = 0;
 };
+
+/// All pairs of equal size in bytes, but for empty ones; the first kInPlaceMax of them.
+OutputOperandPairs pairs_of_one_size(std::span<const TensorType> parameters,
+                                     std::span<const TensorType> outputs);
 
 class Collectives;
 

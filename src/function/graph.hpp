@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,11 @@
 #include "seaway/types.hpp"
 
 namespace seaway::function {
+
+/// (output, operand) pairs of a function that may be the same memory.
+using OutputOperandPairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+/// Most such pairs that are told of one function.
+constexpr std::size_t kInPlaceMax = 4096;
 
 /// Operations; names and semantics are StableHLO's, without implicit broadcasting.
 enum class Op : std::uint8_t {

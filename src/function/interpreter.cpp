@@ -117,6 +117,9 @@ class ReferenceExecutable final : public Executable {
   const std::vector<TensorType>& output_types() const override { return output_types_; }
   std::size_t scratch_bytes() const override { return 0; }
   std::uint64_t cost_ns() const override { return cost_ns_; }
+  OutputOperandPairs in_place() const override {
+    return pairs_of_one_size(parameter_types_, output_types_);
+  }
 
   Status run(std::span<const ShardedBuffer> operands, std::span<const ShardedBuffer> outputs,
              ShardedBuffer, std::size_t shards, Parallelism*) const override {

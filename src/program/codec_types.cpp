@@ -216,7 +216,11 @@ void encode(const FunctionInfo& info, schema::FunctionInfo::Builder out) {
   out.setCostNs(info.cost_ns);
   out.setIdempotent(info.idempotent);
   out.setIrregular(info.irregular);
-  fill(info.in_place, out.initInPlace(count(info.in_place.size())));
+  auto in_place = out.initInPlace(count(info.in_place.size()));
+  for (unsigned i = 0; i < in_place.size(); ++i) {
+    in_place[i].setOutput(info.in_place[i].first);
+    in_place[i].setOperand(info.in_place[i].second);
+  }
 }
 
 Status decode(schema::FunctionInfo::Reader in, FunctionInfo& info) {
@@ -235,15 +239,17 @@ Status decode(schema::FunctionInfo::Reader in, FunctionInfo& info) {
   info.idempotent = in.getIdempotent();
   info.irregular = in.getIrregular();
   const auto in_place = in.getInPlace();
-  if (Status status = check_count(in_place.size(), info.outputs.size(), "in-place outputs");
+  if (Status status = check_count(in_place.size(), function::kInPlaceMax, "in-place pairs");
       !status.ok())
     return status;
-  read_numbers(in_place, info.in_place);
-  for (const std::uint32_t operand : info.in_place) {
-    if (operand == FunctionInfo::kNoOperand) continue;
-    if (Status status = check_index(operand, info.parameters.size(), "in-place operand");
+  for (const auto pair : in_place) {
+    if (Status status = check_index(pair.getOutput(), info.outputs.size(), "in-place output");
         !status.ok())
       return status;
+    if (Status status = check_index(pair.getOperand(), info.parameters.size(), "in-place operand");
+        !status.ok())
+      return status;
+    info.in_place.emplace_back(pair.getOutput(), pair.getOperand());
   }
   return {};
 }

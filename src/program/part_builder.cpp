@@ -145,20 +145,22 @@ void PartBuilder::donate_in_place(const std::map<FunctionId, FunctionInfo>& func
     const Output& output = plan_.outputs[o];
     const Gang& gang = plan_.gangs[output.gang];
     if (gang.kind != Gang::Kind::kCompute) continue;
-    const std::vector<std::uint32_t>& in_place = functions.at(gang.function).in_place;
-    const auto result = static_cast<std::size_t>(
-        std::find(gang.results.begin(), gang.results.end(), output.value) - gang.results.begin());
-    if (result >= in_place.size() || in_place[result] >= gang.operands.size()) continue;
-    const std::uint32_t operand = gang.operands[in_place[result]];
-    if (arg_of_value[operand] == kNone || states_[operand].is_sent) continue;
-    if (std::count(gang.operands.begin(), gang.operands.end(), operand) != 1) continue;
-    Arg& arg = plan_.args[arg_of_value[operand]];
-    const Value &from = plan_.values[operand], &to = plan_.values[output.value];
-    const bool fits = arg.donated && arg.donated_to == kNone && arg.last_gang == output.gang &&
-                      from.group == to.group && from.shard_bytes == to.shard_bytes;
-    if (!fits) continue;
-    arg.donated_to = o;
-    is_taken[o] = true;
+    const auto result =
+        std::find(gang.results.begin(), gang.results.end(), output.value) - gang.results.begin();
+    for (const auto& [made, read] : functions.at(gang.function).in_place) {
+      if (made != result || read >= gang.operands.size()) continue;
+      const std::uint32_t operand = gang.operands[read];
+      if (arg_of_value[operand] == kNone || states_[operand].is_sent) continue;
+      if (std::count(gang.operands.begin(), gang.operands.end(), operand) != 1) continue;
+      Arg& arg = plan_.args[arg_of_value[operand]];
+      const Value &from = plan_.values[operand], &to = plan_.values[output.value];
+      const bool fits = arg.donated && arg.donated_to == kNone && arg.last_gang == output.gang &&
+                        from.group == to.group && from.shard_bytes == to.shard_bytes;
+      if (!fits) continue;
+      arg.donated_to = o;
+      is_taken[o] = true;
+      break;
+    }
   }
 }
 

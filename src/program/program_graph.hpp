@@ -26,10 +26,9 @@ struct FunctionInfo {
   std::uint64_t cost_ns = 1000;
   bool idempotent = true;
   bool irregular = false;
-  /// For each output the operand that it may be written over while the function runs, when that
-  /// operand is donated; kNoOperand or an empty list: none.
-  static constexpr std::uint32_t kNoOperand = 0xffffffff;
-  std::vector<std::uint32_t> in_place;
+  /// The outputs that may be written over an operand while the function runs, when that operand is
+  /// donated; by rising output. Known once it is compiled.
+  function::OutputOperandPairs in_place;
 };
 
 /// Result `output` of node `node`, or parameter `output` of the program when node == kParameter.

@@ -155,6 +155,43 @@ TEST(Memory, ADonatedInputGivesItsBufferToTheOutput) {
             1u);
 }
 
+TEST(Memory, AFunctionThatMayWorksInPlaceOnADonatedInput) {
+  World world(kBytes), wide(16 * kBytes);  // There is room for one array, and no more.
+  const Program f = world.program({.donated = {0}}), g = wide.program();
+
+  Array value = world.put(0.25f), expected = wide.put(0.25f);
+  for (int i = 0; i < 50; ++i) {
+    value = f.execute({value}).output(0);
+    expected = g.execute({expected}).output(0);
+  }
+
+  EXPECT_EQ(read(value), read(expected));
+  EXPECT_EQ(peak_bytes(world.cluster), kBytes);
+}
+
+TEST(Memory, AProductIsNotMadeInPlace) {
+  World world(2 * kBytes);  // Both operands, or one and the result.
+  const Function product =
+      world.client
+          .function("product",
+                    [](Tensor x, Tensor y) {
+                      const Tensor square = reshape(y, {64, 64});
+                      return reshape(matmul(reshape(x, {64, 64}), square), {kElements});
+                    },
+                    {f32({kElements}), f32({kElements})})
+          .value();
+  const Program f = world.client
+                        .program("f", [&](Traced x, Traced y) { return product(x, y); },
+                                 {world.spec(), world.spec()}, {.donated = {0}})
+                        .value();
+
+  const Status status = f.execute({world.put(), world.put()}).status().get().status();
+
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_NE(status.message().find("needs " + std::to_string(3 * kBytes)), std::string::npos)
+      << status.to_string();
+}
+
 TEST(Memory, ADonatedArrayNamedTwiceIsRefused) {
   World world(16 * kBytes);
   const Function sum = world.client

@@ -316,6 +316,34 @@ TEST(CpuExecutable, UpdatesADonatedOperandInPlace) {
   EXPECT_EQ(run.executable().scratch_bytes(), 0u);
 }
 
+TEST(CpuExecutable, NamesTheOperandsThatItsOutputsMayOverwrite) {
+  const auto in_place = [](const Graph& graph) {
+    return compile_cpu(graph, {}, test_collectives()).value()->in_place();
+  };
+  TestGraph sum, product, update;
+  sum.same(Op::kAdd, {sum.parameter(f32({4, 4})), sum.parameter(f32({4, 4}))});
+  product.add({.op = Op::kDotGeneral,
+               .type = f32({4, 4}),
+               .operands = {product.parameter(f32({4, 4})), product.parameter(f32({4, 4}))},
+               .dot = {.lhs_contract = {1}, .rhs_contract = {0}}});
+  // Two outputs, of which the first is written while the second operand is still to be read.
+  const ValueId x = update.parameter(f32({8})), y = update.parameter(f32({8}));
+  const ValueId total =
+      update.add({.op = Op::kReduce, .type = f32({}), .operands = {x}, .dims = {0}});
+  const ValueId spread =
+      update.add({.op = Op::kBroadcastInDim, .type = f32({8}), .operands = {total}, .dims = {}});
+  const ValueId first = update.same(Op::kAdd, {x, spread});
+  const ValueId all =
+      update.add({.op = Op::kReduce, .type = f32({}), .operands = {first}, .dims = {0}});
+  const ValueId wide =
+      update.add({.op = Op::kBroadcastInDim, .type = f32({8}), .operands = {all}, .dims = {}});
+  const ValueId second = update.same(Op::kMultiply, {y, wide});
+
+  EXPECT_EQ(in_place(sum.build({2})), (OutputOperandPairs{{0, 0}, {0, 1}}));
+  EXPECT_EQ(in_place(product.build({2})), OutputOperandPairs{});
+  EXPECT_EQ(in_place(update.build({first, second})), (OutputOperandPairs{{0, 0}, {1, 0}, {1, 1}}));
+}
+
 TEST(CpuExecutable, KeepsADonatedOperandUntilItsLastReader) {
   // The first output is ready before the second parameter is read for the last time.
   TestGraph b;

@@ -51,7 +51,7 @@ FunctionInfo make_info() {
   info.cost_ns = 123;
   info.idempotent = false;
   info.irregular = true;
-  info.in_place = {1};
+  info.in_place = {{0, 0}, {0, 1}};
   return info;
 }
 

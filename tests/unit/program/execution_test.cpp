@@ -306,7 +306,7 @@ ProgramBuilder random_program(RandomStream& random) {
       call.in_specs.push_back(pick(specs));
     }
     if (random.chance(50)) {
-      call.in_place = {static_cast<std::uint32_t>(random.below(call.operands.size()))};
+      call.in_place = {{0, static_cast<std::uint32_t>(random.below(call.operands.size()))}};
     }
     ValueRef result = b.call(pick(meshes), call);
     for (; result.output < call.outputs; ++result.output) values.push_back(result);

@@ -268,7 +268,7 @@ TEST(Lowering, DonatesWithinAGangOnlyWhereTheFunctionAllowsIt) {
     const Mesh mesh = b.slice(1, 0, {0, 1});
     const ValueRef g = b.parameter(on(mesh), true), w = b.parameter(on(mesh), true);
     ProgramBuilder::Call call{.operands = {g, w}};
-    if (allowed) call.in_place = {1};
+    if (allowed) call.in_place = {{0, 1}};
     b.graph.outputs = {b.call(mesh, call)};
 
     const LoweredProgram lowered = b.lower().value();
@@ -279,11 +279,26 @@ TEST(Lowering, DonatesWithinAGangOnlyWhereTheFunctionAllowsIt) {
   }
 }
 
+TEST(Lowering, DonatesInPlaceWhicheverOperandIsDonated) {
+  for (const std::uint32_t donated : {0u, 1u}) {
+    ProgramBuilder b;
+    const Mesh mesh = b.slice(1, 0, {0, 1});
+    const ValueRef x = b.parameter(on(mesh), donated == 0), y = b.parameter(on(mesh), donated == 1);
+    b.graph.outputs = {b.call(mesh, {.operands = {x, y}, .in_place = {{0, 0}, {0, 1}}})};
+
+    const LoweredProgram lowered = b.lower().value();
+
+    const PartPlan& part = lowered.segments[0].parts[0];
+    EXPECT_EQ(part.args[donated].donated_to, 0u);
+    EXPECT_EQ(part.args[1 - donated].donated_to, kNone);
+  }
+}
+
 TEST(Lowering, DoesNotDonateInPlaceWhatIsReadTwice) {
   ProgramBuilder b;
   const Mesh mesh = b.slice(1, 0, {0, 1});
   const ValueRef w = b.parameter(on(mesh), true);
-  b.graph.outputs = {b.call(mesh, {.operands = {w, w}, .in_place = {0}})};
+  b.graph.outputs = {b.call(mesh, {.operands = {w, w}, .in_place = {{0, 0}}})};
 
   const LoweredProgram lowered = b.lower().value();
 

@@ -44,7 +44,7 @@ struct ProgramBuilder {
     std::uint32_t outputs = 1;
     std::uint64_t scratch_bytes = 0;
     bool irregular = false;
-    std::vector<std::uint32_t> in_place = {};
+    function::OutputOperandPairs in_place = {};
   };
 
   /// Result 0 of a new node on `mesh`.
