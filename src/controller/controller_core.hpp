@@ -148,6 +148,9 @@ class ControllerCore {
   void end_reading(Run& run);
 
   // slices.cpp
+  static bool uses(const Program& program, SliceId slice);
+  void close(Slice& slice);
+  void give_back_slices();
   void try_rebind(Slice& slice);
   void migrate(Slice& slice, const program::Binding& target);
   void finish_migration(Run& run);
@@ -174,6 +177,7 @@ class ControllerCore {
   std::map<FunctionId, std::unique_ptr<Function>> functions_;
   std::map<ProgramId, std::unique_ptr<Program>> programs_;
   std::map<SliceId, std::unique_ptr<Slice>> slices_;
+  std::size_t slices_closing_ = 0;  // Released, and not gone.
   std::map<std::uint64_t, ArraySpec> specs_;
   std::unordered_map<ArrayId, Array> arrays_;  // Never iterated in an order that shows.
   std::vector<Run*> by_stamp_;                 // Ring: stamp modulo its size.

@@ -46,13 +46,18 @@ void ControllerCore::define_program(ClientId client, program::ProgramGraph graph
   auto program = std::make_unique<Program>();
   program->client = client;
   program->graph = std::move(graph);
+  for (const auto& [id, slice] : slices_) {
+    if (slice->client == client && slice->is_released && uses(*program, id)) {
+      program->released_slice = id;
+    }
+  }
   programs_[program->graph.id] = std::move(program);
 }
 
 bool ControllerCore::bindings_are_current(const Program& program) const {
   for (const auto& [id, generation] : program.generations) {
     const auto slice = slices_.find(id);
-    if (slice == slices_.end() || slice->second->is_released) return false;
+    if (slice == slices_.end() || slice->second->is_gone) return false;
     if (slice->second->generation != generation) return false;
   }
   return true;
@@ -89,11 +94,8 @@ void ControllerCore::lower(Program& program) {
                               std::to_string(sequence_of(mesh.slice())) +
                               ", which is not one of this client's");
     }
-    if (slice->second->is_released) {
-      return invalid_argument("program " + program.graph.name + " uses slice " +
-                              std::to_string(sequence_of(mesh.slice())) +
-                              ", which was released; acquire another and capture the program anew");
-    }
+    // A run that was enqueued before its slice was released keeps it from going.
+    SEAWAY_CHECK(!slice->second->is_gone, mesh.slice());
     bindings[mesh.slice()] = slice->second->binding;
     program.generations[mesh.slice()] = slice->second->generation;
     return {};

@@ -49,6 +49,7 @@ void ControllerCore::run(ClientId client_id, RunRequest request) {
     return;
   }
   run.program = program->second.get();
+  ++run.program->runs_unfinished;
   const program::ProgramGraph& graph = run.program->graph;
   run.output_count = static_cast<std::uint32_t>(graph.outputs.size());
   if (run.args.size() != graph.parameters.size()) {
@@ -103,6 +104,13 @@ void ControllerCore::run(ClientId client_id, RunRequest request) {
     array.run = run.id;
     array.spec = &graph.spec_of(graph.outputs[i]);
     ++client.tenant->arrays;
+  }
+  if (const SliceId released = run.program->released_slice; released != 0) {
+    resolve(run, invalid_argument("program " + graph.name + " uses slice " +
+                                  std::to_string(sequence_of(released)) +
+                                  ", which was released; acquire another and capture the program "
+                                  "anew"));
+    return;
   }
   if (client.tenant->runs_queued >= options_.limits.runs_queued_max) {
     resolve(run, resource_exhausted(std::to_string(client.tenant->runs_queued) + " of " +
@@ -244,6 +252,7 @@ void ControllerCore::pump() {
     }
     if (!did_something) stuck.insert(best);
   }
+  if (slices_closing_ > 0) give_back_slices();
 }
 
 void ControllerCore::start(Run& run) {

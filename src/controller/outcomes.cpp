@@ -149,6 +149,7 @@ void ControllerCore::resolve(Run& run, Status status) {
   }
   --runs_unfinished_;
   --client.unfinished;
+  if (run.program) --run.program->runs_unfinished;
   recycle(run);
   if (client.unfinished > 0) return;
   for (const std::uint64_t request : client.drains) reply(client.id, request, {});

@@ -47,7 +47,9 @@ struct ControllerCore::Function {
 struct ControllerCore::Program {
   ClientId client = 0;
   program::ProgramGraph graph;
-  Status failure;  // Cannot ever run: the outcome of its runs.
+  Status failure;              // Cannot ever run: the outcome of its runs.
+  SliceId released_slice = 0;  // One that it uses and its client has released: no new runs.
+  std::uint64_t runs_unfinished = 0;
   bool is_lowered = false;
   program::LoweredProgram lowered;  // Its parts' plans have ids when installed.
   std::vector<std::vector<program::PartPlanPtr>> plans;  // By segment, then part.
@@ -105,7 +107,9 @@ struct ControllerCore::Slice {
   SliceId id = 0;
   std::uint64_t generation = 1;
   program::Binding binding;
-  bool is_released = false;
+  bool is_released = false;     // Nothing new may use it.
+  bool is_gone = false;         // And nothing does: its devices have been given back.
+  std::vector<Program*> users;  // While it is released and not gone.
   std::uint32_t runs_in_flight = 0;
   std::uint64_t rebind_request = 0;  // Not 0: suspended until nothing of it is in flight.
   std::uint32_t moves_in_flight = 0;

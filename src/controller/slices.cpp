@@ -81,10 +81,7 @@ void ControllerCore::goodbye(ClientId client_id) {
   std::sort(owned.begin(), owned.end());  // The order of the table must not be seen.
   for (const ArrayId id : owned) release(client_id, id);
   for (const auto& [id, slice] : slices_) {
-    if (slice->client != client_id || slice->is_released) continue;
-    slice->is_released = true;
-    const Status released = binder_.release(id);
-    SEAWAY_CHECK(released.ok(), id, released.to_string());
+    if (slice->client == client_id && !slice->is_released) close(*slice);
   }
 }
 
@@ -117,9 +114,47 @@ void ControllerCore::release_slice(ClientId client, std::uint64_t request, Slice
           invalid_argument("slice " + std::to_string(sequence_of(id)) + " is not held"));
     return;
   }
-  // Its arrays stay readable until their handles go; nothing new runs on it.
-  found->second->is_released = true;
-  reply(client, request, binder_.release(id));
+  // Its arrays stay readable until their handles go.
+  close(*found->second);
+  reply(client, request, {});
+}
+
+bool ControllerCore::uses(const Program& program, SliceId slice) {
+  for (const ArraySpec& parameter : program.graph.parameters) {
+    if (parameter.sharding.mesh().slice() == slice) return true;
+  }
+  for (const program::Node& node : program.graph.nodes) {
+    if (node.mesh.slice() == slice) return true;
+  }
+  return false;
+}
+
+/// Nothing new uses `slice` from here on; what is enqueued already is done first.
+void ControllerCore::close(Slice& slice) {
+  slice.is_released = true;
+  ++slices_closing_;
+  const auto end = programs_.lower_bound(make_id(slice.client + 1, 0));
+  for (auto it = programs_.lower_bound(make_id(slice.client, 0)); it != end; ++it) {
+    if (!uses(*it->second, slice.id)) continue;
+    it->second->released_slice = slice.id;
+    slice.users.push_back(it->second.get());
+  }
+}
+
+void ControllerCore::give_back_slices() {
+  for (const auto& [id, slice] : slices_) {
+    if (!slice->is_released || slice->is_gone) continue;
+    if (slice->rebind_request != 0 || slice->moves_in_flight > 0) continue;
+    const bool is_in_use =
+        std::any_of(slice->users.begin(), slice->users.end(),
+                    [](const Program* program) { return program->runs_unfinished > 0; });
+    if (is_in_use) continue;
+    slice->is_gone = true;
+    slice->users.clear();
+    --slices_closing_;
+    const Status released = binder_.release(id);
+    SEAWAY_CHECK(released.ok(), id, released.to_string());
+  }
 }
 
 void ControllerCore::rebind_slice(ClientId client, std::uint64_t request, SliceId id) {

@@ -3,14 +3,17 @@
 #include <gtest/gtest.h>
 #include <seaway.capnp.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "client/frames.hpp"
+#include "client/outbox.hpp"
 #include "cluster_fixture.hpp"
 #include "seaway/inspect.hpp"
 #include "wire/frame_reader.hpp"
+#include "wire/status_codec.hpp"
 
 namespace seaway {
 namespace {
@@ -33,6 +36,49 @@ DeviceId device_behind(const Cluster& cluster, const Client& client, const Slice
             std::vector<float>{-1});
   return device_of(cluster, name);
 }
+
+/// Sees what the controller sends to clients, for as long as it lives.
+class Overheard {
+ public:
+  explicit Overheard(const Cluster& cluster) : cluster_(cluster) {
+    on_control(cluster_, [this] {
+      cluster_.state()->embedded->router().observe(
+          [this](actor::Role role, std::uint32_t, const Frame& frame) {
+            if (role != actor::Role::kClient) return;
+            const Status status = wire::read_frame<wire::Message>(
+                frame, [this](wire::Message::Reader message) { take(message); });
+            EXPECT_TRUE(status.ok()) << status.to_string();
+          });
+    });
+  }
+  ~Overheard() {
+    on_control(cluster_, [this] { cluster_.state()->embedded->router().observe({}); });
+  }
+
+  /// Says something to the controller in somebody's name, and waits until it has been heard.
+  void say(const Client& client, Frame frame) {
+    on_control(cluster_, [this, &frame] {
+      cluster_.state()->embedded->router().send(actor::Role::kController, 0, std::move(frame));
+    });
+    EXPECT_TRUE(client.drain().ok());  // Its answer comes behind those to all before.
+  }
+
+  std::map<std::uint64_t, Status> replies, outcomes;
+
+ private:
+  void take(wire::Message::Reader message) {
+    if (message.isReply()) {
+      const auto reply = message.getReply();
+      replies[reply.getRequest()] = wire::read_status(reply.getCode(), reply.getMessage());
+    }
+    if (!message.isResolved()) return;
+    for (const auto resolved : message.getResolved()) {
+      outcomes[resolved.getId()] = wire::read_status(resolved.getCode(), resolved.getMessage());
+    }
+  }
+
+  const Cluster& cluster_;
+};
 
 TEST(Slices, TheWishToBeSpreadReachesTheController) {
   const Cluster cluster = Cluster::start("embedded:devices=2").value();
@@ -63,27 +109,109 @@ TEST(Slices, TheWishToBeSpreadReachesTheController) {
 TEST(Slices, TheControllerRefusesAStrangersContradiction) {
   const Cluster cluster = Cluster::start("embedded:devices=2").value();
   const Client client = cluster.connect().value();
-  std::string refusal;
-  on_control(cluster, [&] {
-    actor::Router& router = cluster.state()->embedded->router();
-    router.observe([&refusal](actor::Role role, std::uint32_t, const Frame& frame) {
-      if (role != actor::Role::kClient) return;
-      const Status status =
-          wire::read_frame<wire::Message>(frame, [&refusal](wire::Message::Reader message) {
-            if (message.isReply() && message.getReply().getCode() != 0)
-              refusal = message.getReply().getMessage().cStr();
-          });
-      EXPECT_TRUE(status.ok()) << status.to_string();
-    });
-    router.send(actor::Role::kController, 0,
+  Overheard overheard(cluster);
+
+  overheard.say(client,
                 client::frames::acquire_slice(client.id(), 1'000'000, make_id(client.id(), 77),
                                               {.contiguous = true, .spread = true}));
-  });
-  // Whatever the controller answers next comes behind that.
-  EXPECT_TRUE(client.drain().ok());
 
-  on_control(cluster, [&] { cluster.state()->embedded->router().observe({}); });
-  EXPECT_EQ(refusal, "slice 77 refused: contiguous and spread exclude each other; ask for one");
+  EXPECT_EQ(
+      overheard.replies[1'000'000],
+      invalid_argument("slice 77 refused: contiguous and spread exclude each other; ask for one"));
+}
+
+/// Two devices; a run of `slow` stands at a gate on the slice that was acquired first, and `f`
+/// takes what it makes.
+struct BusyWorld {
+  BusyWorld()
+      : cluster(Cluster::start("embedded:devices=2,threads=4,runs_in_flight=1").value()),
+        client(cluster.connect().value()),
+        slice(acquire(client, 1)),
+        slow(client
+                 .native("slow", copying({f32({1})},
+                                         [this] {
+                                           gate.pass();
+                                           return Status();
+                                         }))
+                 .value()),
+        next(client.function("next", [](Tensor x) { return x + 1.0f; }, {f32({1})}).value()),
+        f(client.program("f", [&](Traced v) { return next(v); }, {ArraySpec{f32({1}), rows(slice)}})
+              .value()),
+        in(client.put<float>({1}, rows(slice))) {
+    blocker = slow.execute({in});
+    gate.await();
+  }
+
+  Gate gate;  // Goes last: until then the function may stand at it.
+  Cluster cluster;
+  Client client;
+  Slice slice;
+  Function slow, next;
+  Program f;
+  Array in;
+  seaway::Run blocker;
+};
+
+/// CO-6.
+TEST(Slices, WhatWasEnqueuedBeforeAReleaseIsDone) {
+  BusyWorld world;
+  const seaway::Run reader = world.f.execute({world.blocker.output(0)});
+  const seaway::Run other = world.f.execute({world.in});  // Not lowered, let alone stamped.
+
+  const Status released = world.slice.release();
+  const seaway::Run late = world.f.execute({world.in});
+  world.gate.open();
+
+  EXPECT_TRUE(released.ok()) << released.to_string();
+  EXPECT_EQ(late.error().code(), StatusCode::kInvalidArgument);  // Known at once.
+  EXPECT_TRUE(world.blocker.status().get().ok());
+  EXPECT_EQ(read(reader.output(0)), std::vector<float>{2});
+  EXPECT_EQ(read(other.output(0)), std::vector<float>{2});
+  EXPECT_EQ(world.slice.release().code(), StatusCode::kInvalidArgument);
+}
+
+TEST(Slices, TheControllerRefusesNewRunsOnAReleasedSliceAtOnce) {
+  BusyWorld world;
+  EXPECT_TRUE(world.slice.release().ok());
+  const RunId late = make_id(world.client.id(), 1'000'000);
+  const client::Said said = {.kind = client::Said::Kind::kRun,
+                             .argument_count = 1,
+                             .id = late,
+                             .object = world.f.id(),
+                             .first = late + 1};
+  const ArrayId argument = world.in.id();
+  Overheard overheard(world.cluster);
+  std::map<std::uint64_t, Status> outcomes;
+
+  on_control(world.cluster, [&] {
+    world.cluster.state()->embedded->router().send(
+        actor::Role::kController, 0,
+        client::frames::runs(world.client.id(), {&said, 1}, {&argument, 1}));
+  });
+  EXPECT_TRUE(world.client.stats().ok());  // Answered behind it, while the gate is shut.
+  on_control(world.cluster, [&] { outcomes = overheard.outcomes; });
+
+  ASSERT_TRUE(outcomes.contains(late));
+  EXPECT_EQ(outcomes[late].code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(outcomes[late].message().find("which was released; acquire another"), std::string::npos)
+      << outcomes[late].to_string();
+}
+
+TEST(Slices, ADeviceIsGivenBackBehindTheLastRunOfItsSlice) {
+  BusyWorld world;
+  const DeviceId busy = 0;
+  EXPECT_TRUE(world.slice.release().ok());
+
+  // While the run is at its gate its device counts as taken.
+  const Slice second = acquire(world.client, 1);
+  world.gate.open();
+  EXPECT_TRUE(world.blocker.status().get().ok());
+  // Behind it the device is free again, and the other one has a slice.
+  const Slice third = acquire(world.client, 1);
+
+  EXPECT_EQ(device_behind(world.cluster, world.client, second, "second"), 1 - busy);
+  EXPECT_EQ(device_behind(world.cluster, world.client, third, "third"), busy);
+  EXPECT_EQ(device_of(world.cluster, "slow"), busy);
 }
 
 }  // namespace
