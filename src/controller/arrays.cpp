@@ -57,6 +57,7 @@ void ControllerCore::remove_array(ArrayId id, Array& array) {
     outbox_.islands[array.island].frees.push_back(array.physical);
   }
   --tenants_[array.tenant]->arrays;
+  --clients_.find(client_of(id))->second->arrays;
   delete array.failure;
   arrays_.erase(id);
 }
@@ -78,7 +79,7 @@ void ControllerCore::define_spec(ClientId client, std::uint64_t id, ArraySpec sp
 
 void ControllerCore::put(ClientId client_id, ArrayId id, std::uint64_t spec_id) {
   const auto client = clients_.find(client_id);
-  if (client == clients_.end() || client_of(id) != client_id) return;
+  if (client == clients_.end() || client->second->is_gone || client_of(id) != client_id) return;
   const auto spec = specs_.find(spec_id);
   Status failure;
   if (spec == specs_.end()) {
@@ -121,6 +122,7 @@ void ControllerCore::put(ClientId client_id, ArrayId id, std::uint64_t spec_id) 
   array.spec = &spec->second;
   array.island = static_cast<std::uint16_t>(place.island);
   ++tenant.arrays;
+  ++client->second->arrays;
   if (!failure.ok()) {
     array.failure = new Status(failure);
     outbox_.client(client_id).resolved.push_back({id, std::move(failure)});

@@ -29,6 +29,7 @@ struct ControllerLimits {
   std::uint32_t runs_queued_max = 100'000;           // Of one tenant, waiting for a stamp.
   std::uint32_t lookahead_max = 64;       // Runs of a client looked at behind one that waits.
   std::uint64_t arrays_max = 10'000'000;  // Live arrays of one tenant.
+  std::size_t old_names_max = 4096;       // Of functions and programs of clients that are gone.
 };
 
 struct ControllerOptions {
@@ -99,6 +100,7 @@ class ControllerCore {
   std::string tenant_name(TenantId id) const;
   std::size_t runs_unfinished() const { return runs_unfinished_; }
   std::size_t array_count() const { return arrays_.size(); }
+  std::size_t client_count() const { return clients_.size(); }
 
  private:
   struct Tenant;
@@ -147,6 +149,14 @@ class ControllerCore {
   bool is_awaited(const Run& taker);
   void end_reading(Run& run);
 
+  // clients.cpp
+  bool is_here(ClientId client) const;
+  void forget_clients();
+  bool is_in_use(const Client& client) const;
+  void forget(Client& client);
+  void keep_name(std::uint64_t id, std::string name);
+  std::string old_name(std::uint64_t id) const;
+
   // slices.cpp
   static bool uses(const Program& program, SliceId slice);
   void close(Slice& slice);
@@ -174,6 +184,10 @@ class ControllerCore {
   ControllerOutbox outbox_;
   std::vector<std::unique_ptr<Tenant>> tenants_;  // By id, in order of appearance.
   std::map<ClientId, std::unique_ptr<Client>> clients_;
+  std::vector<bool> is_known_client_;               // By id, for ever: ids are used once.
+  std::vector<ClientId> departing_;                 // Gone, but for what is still in use.
+  std::map<std::uint64_t, std::string> old_names_;  // For traces of what gone clients did.
+  std::deque<std::uint64_t> old_name_order_;
   std::map<FunctionId, std::unique_ptr<Function>> functions_;
   std::map<ProgramId, std::unique_ptr<Program>> programs_;
   std::map<SliceId, std::unique_ptr<Slice>> slices_;

@@ -10,7 +10,7 @@ namespace seaway::controller {
 
 void ControllerCore::define_function(ClientId client, program::FunctionInfo info,
                                      Frame definition) {
-  if (client_of(info.id) != client || functions_.contains(info.id)) return;
+  if (client_of(info.id) != client || functions_.contains(info.id) || !is_here(client)) return;
   auto function = std::make_unique<Function>();
   const FunctionId id = info.id;
   function->info = std::move(info);
@@ -42,7 +42,7 @@ void ControllerCore::compiled(FunctionId id, HostId host, Status status,
 }
 
 void ControllerCore::define_program(ClientId client, program::ProgramGraph graph) {
-  if (client_of(graph.id) != client || programs_.contains(graph.id)) return;
+  if (client_of(graph.id) != client || programs_.contains(graph.id) || !is_here(client)) return;
   auto program = std::make_unique<Program>();
   program->client = client;
   program->graph = std::move(graph);

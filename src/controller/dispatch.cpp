@@ -25,8 +25,14 @@ bool ControllerCore::has_window() const {
 
 void ControllerCore::run(ClientId client_id, RunRequest request) {
   const auto found = clients_.find(client_id);
-  if (found == clients_.end()) return;
+  if (found == clients_.end() || found->second->is_gone) return;
   Client& client = *found->second;
+  if (client_of(request.run) != client_id || client_of(request.first_output) != client_id) {
+    outbox_.client(client_id).resolved.push_back(
+        {request.run, invalid_argument("run " + std::to_string(request.run) +
+                                       " or its outputs are not this client's to name")});
+    return;
+  }
   Run& run = *new_run();
   run.id = request.run;
   run.client = &client;
@@ -104,6 +110,7 @@ void ControllerCore::run(ClientId client_id, RunRequest request) {
     array.run = run.id;
     array.spec = &graph.spec_of(graph.outputs[i]);
     ++client.tenant->arrays;
+    ++client.arrays;
   }
   if (const SliceId released = run.program->released_slice; released != 0) {
     resolve(run, invalid_argument("program " + graph.name + " uses slice " +
@@ -253,6 +260,7 @@ void ControllerCore::pump() {
     if (!did_something) stuck.insert(best);
   }
   if (slices_closing_ > 0) give_back_slices();
+  if (!departing_.empty()) forget_clients();
 }
 
 void ControllerCore::start(Run& run) {

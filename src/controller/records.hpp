@@ -34,6 +34,7 @@ struct ControllerCore::Client {
   std::deque<Run*> runs;   // Unfinished, by sequence - first_sequence; null: finished.
   std::uint64_t first_sequence = 0;
   std::size_t unfinished = 0;
+  std::uint64_t arrays = 0;           // Live ones that it has named.
   std::vector<std::uint64_t> drains;  // Requests that wait until nothing is unfinished.
 };
 

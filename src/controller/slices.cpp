@@ -1,5 +1,4 @@
-// Clients, tenants and slices: who is there, what they hold, and moving it when a slice is bound
-// anew.
+// Slices: who holds them, how they end, and moving what lies on one that is bound anew.
 
 #include <algorithm>
 
@@ -7,28 +6,6 @@
 #include "controller/records.hpp"
 
 namespace seaway::controller {
-namespace {
-
-/// `text` as a JSON string.
-std::string quoted(const std::string& text) {
-  constexpr char kHex[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') out += '\\';
-    if (byte < 0x20) {
-      out += "\\u00";
-      out += kHex[byte / 16];
-      out += kHex[byte % 16];
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
-
-}  // namespace
-
 ControllerCore::ControllerCore(ControllerOptions options, program::SliceBinder& binder,
                                const Clock& clock, events::EventStream& events)
     : options_(options), binder_(binder), clock_(clock), events_(events) {
@@ -45,49 +22,9 @@ void ControllerCore::reply(ClientId client, std::uint64_t request, Status status
   outbox_.client(client).replies.push_back({request, std::move(status), std::move(text)});
 }
 
-void ControllerCore::hello(ClientId client_id, const std::string& name, std::uint32_t weight,
-                           std::uint64_t request) {
-  auto client = std::make_unique<Client>();
-  client->id = client_id;
-  const auto same_name = [&name](const auto& tenant) { return tenant->name == name; };
-  auto found = std::find_if(tenants_.begin(), tenants_.end(), same_name);
-  if (found == tenants_.end()) {
-    tenants_.push_back(std::make_unique<Tenant>());
-    found = tenants_.end() - 1;
-    (*found)->id = static_cast<TenantId>(tenants_.size() - 1);
-    (*found)->name = name;
-    (*found)->kept_bytes.assign(options_.islands, 0);
-  }
-  if (weight > 0) (*found)->weight = weight;
-  client->tenant = found->get();
-  (*found)->clients.push_back(client.get());
-  clients_[client_id] = std::move(client);
-  reply(client_id, request, {});
-}
-
-void ControllerCore::goodbye(ClientId client_id) {
-  const auto found = clients_.find(client_id);
-  if (found == clients_.end()) return;
-  Client& client = *found->second;
-  client.is_gone = true;
-  const std::vector<Run*> unfinished(client.runs.begin(), client.runs.end());
-  for (Run* run : unfinished) {
-    if (run) cancel(client_id, run->id);
-  }
-  std::vector<ArrayId> owned;
-  for (const auto& [id, array] : arrays_) {
-    if (client_of(id) == client_id) owned.push_back(id);
-  }
-  std::sort(owned.begin(), owned.end());  // The order of the table must not be seen.
-  for (const ArrayId id : owned) release(client_id, id);
-  for (const auto& [id, slice] : slices_) {
-    if (slice->client == client_id && !slice->is_released) close(*slice);
-  }
-}
-
 void ControllerCore::acquire_slice(ClientId client, std::uint64_t request, SliceId id,
                                    program::SliceRequest wanted) {
-  if (client_of(id) != client || slices_.contains(id) || !clients_.contains(client)) {
+  if (client_of(id) != client || slices_.contains(id) || !is_here(client)) {
     reply(client, request,
           invalid_argument("slice " + std::to_string(id) + " is not yours to name"));
     return;
@@ -261,50 +198,6 @@ void ControllerCore::why_answer(std::uint64_t question, IslandId, const std::str
   if (--found->second->awaited > 0) return;
   reply(found->second->client, found->second->request, {}, std::move(found->second->text));
   questions_.erase(found);
-}
-
-void ControllerCore::stats(ClientId client, std::uint64_t request) {
-  std::uint64_t kept = 0;
-  for (const std::uint64_t bytes : kept_bytes_) kept += bytes;
-  std::string text = "{\"runs_unfinished\":" + std::to_string(runs_unfinished_) +
-                     ",\"runs_in_flight\":" + std::to_string(runs_in_flight_) +
-                     ",\"arrays\":" + std::to_string(arrays_.size()) +
-                     ",\"kept_bytes\":" + std::to_string(kept) +
-                     ",\"programs\":" + std::to_string(programs_.size()) +
-                     ",\"functions\":" + std::to_string(functions_.size()) +
-                     ",\"stamps\":" + std::to_string(last_stamp_) + ",\"tenants\":[";
-  for (const auto& tenant : tenants_) {
-    if (tenant->id > 0) text += ",";
-    text += "{\"name\":" + quoted(tenant->name) + ",\"weight\":" + std::to_string(tenant->weight) +
-            ",\"arrays\":" + std::to_string(tenant->arrays) +
-            ",\"queued\":" + std::to_string(tenant->runs_queued) +
-            ",\"in_flight\":" + std::to_string(tenant->runs_in_flight) + "}";
-  }
-  reply(client, request, {}, text + "]}");
-}
-
-std::string ControllerCore::function_name(FunctionId id) const {
-  const auto found = functions_.find(id);
-  return found == functions_.end() ? "" : found->second->info.name;
-}
-
-std::string ControllerCore::program_name(ProgramId id) const {
-  const auto found = programs_.find(id);
-  return found == programs_.end() ? "" : found->second->graph.name;
-}
-
-std::string ControllerCore::tenant_name(TenantId id) const {
-  return id < tenants_.size() ? tenants_[id]->name : "";
-}
-
-void ControllerCore::drain(ClientId client_id, std::uint64_t request) {
-  const auto found = clients_.find(client_id);
-  if (found == clients_.end()) return;
-  if (found->second->unfinished == 0) {
-    reply(client_id, request, {});
-  } else {
-    found->second->drains.push_back(request);
-  }
 }
 
 }  // namespace seaway::controller

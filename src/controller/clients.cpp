@@ -1,0 +1,185 @@
+// Clients and tenants: who is there, what is known of them, and what is left when they go.
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "controller/records.hpp"
+
+namespace seaway::controller {
+namespace {
+
+/// `text` as a JSON string.
+std::string quoted(const std::string& text) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') out += '\\';
+    if (byte < 0x20) {
+      out += "\\u00";
+      out += kHex[byte / 16];
+      out += kHex[byte % 16];
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+void ControllerCore::hello(ClientId client_id, const std::string& name, std::uint32_t weight,
+                           std::uint64_t request) {
+  if (is_known_client_.size() <= client_id) is_known_client_.resize(client_id + 1, false);
+  if (is_known_client_[client_id]) {
+    reply(client_id, request,
+          invalid_argument("client " + std::to_string(client_id) +
+                           " has said hello before; connect anew, ids are used once"));
+    return;
+  }
+  is_known_client_[client_id] = true;
+  auto client = std::make_unique<Client>();
+  client->id = client_id;
+  const auto same_name = [&name](const auto& tenant) { return tenant->name == name; };
+  auto found = std::find_if(tenants_.begin(), tenants_.end(), same_name);
+  if (found == tenants_.end()) {
+    tenants_.push_back(std::make_unique<Tenant>());
+    found = tenants_.end() - 1;
+    (*found)->id = static_cast<TenantId>(tenants_.size() - 1);
+    (*found)->name = name;
+    (*found)->kept_bytes.assign(options_.islands, 0);
+  }
+  if (weight > 0) (*found)->weight = weight;
+  client->tenant = found->get();
+  (*found)->clients.push_back(client.get());
+  clients_[client_id] = std::move(client);
+  reply(client_id, request, {});
+}
+
+bool ControllerCore::is_here(ClientId client) const {
+  const auto found = clients_.find(client);
+  return found != clients_.end() && !found->second->is_gone;
+}
+
+void ControllerCore::goodbye(ClientId client_id) {
+  const auto found = clients_.find(client_id);
+  if (found == clients_.end()) return;
+  Client& client = *found->second;
+  if (client.is_gone) return;
+  client.is_gone = true;
+  departing_.push_back(client_id);
+  const std::vector<Run*> unfinished(client.runs.begin(), client.runs.end());
+  for (Run* run : unfinished) {
+    if (run) cancel(client_id, run->id);
+  }
+  std::vector<ArrayId> owned;
+  for (const auto& [id, array] : arrays_) {
+    if (client_of(id) == client_id) owned.push_back(id);
+  }
+  std::sort(owned.begin(), owned.end());  // The order of the table must not be seen.
+  for (const ArrayId id : owned) release(client_id, id);
+  for (const auto& [id, slice] : slices_) {
+    if (slice->client == client_id && !slice->is_released) close(*slice);
+  }
+}
+
+/// Something of a client that is gone is still needed: a run that cannot be taken back, an array
+/// that somebody else's run reads, or the devices of a slice.
+bool ControllerCore::is_in_use(const Client& client) const {
+  if (client.unfinished > 0 || client.arrays > 0) return true;
+  const auto end = slices_.lower_bound(make_id(client.id + 1, 0));
+  return std::any_of(slices_.lower_bound(make_id(client.id, 0)), end,
+                     [](const auto& entry) { return !entry.second->is_gone; });
+}
+
+void ControllerCore::forget_clients() {
+  std::erase_if(departing_, [this](ClientId id) {
+    Client& client = *clients_.find(id)->second;
+    if (is_in_use(client)) return false;
+    forget(client);
+    return true;
+  });
+}
+
+/// Lets all records of `client` go. Their ids begin with its own, which nobody is given again.
+void ControllerCore::forget(Client& client) {
+  const ClientId id = client.id;
+  const auto erase = [id](auto& records, const auto& before) {
+    const auto begin = records.lower_bound(make_id(id, 0));
+    const auto end = records.lower_bound(make_id(id + 1, 0));
+    for (auto it = begin; it != end; ++it) before(it->first, it->second);
+    records.erase(begin, end);
+  };
+  erase(programs_, [this](ProgramId program, const auto& record) {
+    keep_name(program, std::move(record->graph.name));
+  });
+  erase(functions_, [this](FunctionId function, const auto& record) {
+    keep_name(function, std::move(record->info.name));
+  });
+  erase(slices_, [](SliceId, const auto&) {});
+  erase(specs_, [](std::uint64_t, const auto&) {});
+  std::erase(client.tenant->clients, &client);
+  if (id < outbox_.clients.size()) outbox_.clients[id] = {};
+  clients_.erase(id);
+}
+
+void ControllerCore::keep_name(std::uint64_t id, std::string name) {
+  if (old_name_order_.size() >= options_.limits.old_names_max) {
+    old_names_.erase(old_name_order_.front());
+    old_name_order_.pop_front();
+  }
+  old_names_[id] = std::move(name);
+  old_name_order_.push_back(id);
+}
+
+std::string ControllerCore::old_name(std::uint64_t id) const {
+  const auto found = old_names_.find(id);
+  return found == old_names_.end() ? "" : found->second;
+}
+
+std::string ControllerCore::function_name(FunctionId id) const {
+  const auto found = functions_.find(id);
+  return found == functions_.end() ? old_name(id) : found->second->info.name;
+}
+
+std::string ControllerCore::program_name(ProgramId id) const {
+  const auto found = programs_.find(id);
+  return found == programs_.end() ? old_name(id) : found->second->graph.name;
+}
+
+std::string ControllerCore::tenant_name(TenantId id) const {
+  return id < tenants_.size() ? tenants_[id]->name : "";
+}
+
+void ControllerCore::stats(ClientId client, std::uint64_t request) {
+  std::uint64_t kept = 0;
+  for (const std::uint64_t bytes : kept_bytes_) kept += bytes;
+  std::string text = "{\"runs_unfinished\":" + std::to_string(runs_unfinished_) +
+                     ",\"runs_in_flight\":" + std::to_string(runs_in_flight_) +
+                     ",\"clients\":" + std::to_string(clients_.size()) +
+                     ",\"arrays\":" + std::to_string(arrays_.size()) +
+                     ",\"kept_bytes\":" + std::to_string(kept) +
+                     ",\"programs\":" + std::to_string(programs_.size()) +
+                     ",\"functions\":" + std::to_string(functions_.size()) +
+                     ",\"stamps\":" + std::to_string(last_stamp_) + ",\"tenants\":[";
+  for (const auto& tenant : tenants_) {
+    if (tenant->id > 0) text += ",";
+    text += "{\"name\":" + quoted(tenant->name) + ",\"weight\":" + std::to_string(tenant->weight) +
+            ",\"arrays\":" + std::to_string(tenant->arrays) +
+            ",\"queued\":" + std::to_string(tenant->runs_queued) +
+            ",\"in_flight\":" + std::to_string(tenant->runs_in_flight) + "}";
+  }
+  reply(client, request, {}, text + "]}");
+}
+
+void ControllerCore::drain(ClientId client_id, std::uint64_t request) {
+  const auto found = clients_.find(client_id);
+  if (found == clients_.end()) return;
+  if (found->second->unfinished == 0) {
+    reply(client_id, request, {});
+  } else {
+    found->second->drains.push_back(request);
+  }
+}
+
+}  // namespace seaway::controller
