@@ -54,7 +54,7 @@ void HostCore::put(ArrayId array, std::uint64_t spec, const std::vector<DeviceId
   record.state = ArrayRecord::State::kOnHost;
   auto payload = bulk_.take_upload(array);
   if (!payload) {
-    poison_array(array, cancelled("upload of array " + std::to_string(array) + " was withdrawn"));
+    poison_array(array, cancelled("upload of array " + std::to_string(sequence_of(array)) + " was withdrawn"));
     return;
   }
   record.memory = ShardMemory(std::move(*payload));
@@ -223,7 +223,7 @@ void HostCore::fetch(ArrayId array, ClientId client, std::uint64_t request) {
   if (found == arrays_.end()) {
     outbox_.fetched.push_back(
         {client, request,
-         invalid_argument("array " + std::to_string(array) + " is not on island " +
+         invalid_argument("array " + std::to_string(sequence_of(array)) + " is not on island " +
                           std::to_string(options_.island) + "; it was freed or donated")});
     return;
   }
