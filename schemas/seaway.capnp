@@ -84,6 +84,8 @@ struct Hello {
   weight @1 :UInt32;
   # Share of the tenant in devices' time; the last client to say so wins. 0: leave it as it is.
   request @2 :UInt64;
+  waitsWhenFull @3 :Bool;
+  # A put over the quota waits for room until it is cancelled; else it is refused at once.
 }
 
 struct DefineFunction {
@@ -119,7 +121,7 @@ struct ClientRecord {
     put @1;      # id = array, object = index of its ArraySpec registration; bytes follow by bulk
     release @2;  # id = array whose last handle is gone
     fetch @3;    # id = array, object = request
-    cancel @4;   # id = run
+    cancel @4;   # id = run, or array whose put has waited for room long enough
   }
   id @1 :UInt64;
   object @2 :UInt64;

@@ -28,7 +28,14 @@ namespace client {
 struct SliceRecord;
 }  // namespace client
 
-/// What a call does when a limit of its client is reached.
+/// What becomes of a run or an upload when there is no room for it.
+///
+/// At a limit of ClientOptions the call itself is refused, or blocks. The quota of arrays that a
+/// tenant keeps (seven eighths of the hosts' memory that others leave) is the cluster's: over it
+/// with kRefuse an upload is refused at once, and with kWait its array stays open until other
+/// arrays are freed, for at most `request_timeout`. A run over it waits in either case, for as long
+/// as something of its client is unfinished. What cannot get room even when all that its client
+/// keeps is freed is refused at once. Each refusal is kResourceExhausted and says how much is kept.
 enum class WhenFull : std::uint8_t {
   kRefuse,  // Returns kResourceExhausted.
   kWait,    // Blocks until there is room; on the control thread it refuses all the same.
@@ -46,7 +53,8 @@ struct ClientOptions {
   /// Most bytes that `put` holds on the host until the cluster has taken them.
   std::uint64_t upload_bytes_max = std::uint64_t{1} << 30;
   WhenFull when_full = WhenFull::kRefuse;
-  /// How long slices, `why` and other questions to the cluster may take.
+  /// How long slices, `why` and other questions to the cluster may take, and with kWait an upload
+  /// that finds no room.
   std::chrono::nanoseconds request_timeout = std::chrono::seconds(30);
 };
 
@@ -109,7 +117,8 @@ class Client {
   ///
   /// Errors: kInvalidArgument for a count that does not match `shape` (both are printed), null data
   /// with a size, a sharding that does not fit or whose slice is released or not this client's;
-  /// kResourceExhausted beyond `upload_bytes_max` (with WhenFull::kWait the call blocks instead).
+  /// kResourceExhausted beyond `upload_bytes_max` (with WhenFull::kWait the call blocks instead),
+  /// or beyond the tenant's quota of kept arrays (with kWait the array waits; see WhenFull).
   template <class T>
   Array put(std::span<const T> data, Shape shape, const NamedSharding& sharding,
             HostBufferSemantics semantics = HostBufferSemantics::kImmutableOnlyDuringCall) const {

@@ -73,6 +73,7 @@ Frame hello(ClientId client, std::uint64_t request, const ClientOptions& options
     hello.setTenant(options.tenant);
     hello.setWeight(options.weight);
     hello.setRequest(request);
+    hello.setWaitsWhenFull(options.when_full == WhenFull::kWait);
   });
 }
 

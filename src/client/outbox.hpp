@@ -20,7 +20,7 @@ struct Said {
   std::uint64_t first = 0;
 };
 
-/// A limit in time that the control thread is to keep: on a run, or on a request.
+/// A limit in time that the control thread is to keep: on a run or a put, or on a request.
 struct TimeLimit {
   bool is_run = false;
   std::uint64_t id = 0;

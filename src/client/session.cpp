@@ -347,12 +347,17 @@ void Session::on_fetched(std::vector<Outcome>& outcomes) {
 void Session::on_run_timeout(RunId run, std::uint64_t timeout_ns) {
   stop_timer(true, run);
   Record* record = nullptr;
+  bool is_put = false;
   {
     std::lock_guard guard(mutex_);
     record = in_flight_.take(run);
+    // A put waits for room no longer; the controller, which knows the numbers, says why.
+    is_put = record && !record->is_run;
+    if (is_put) in_flight_.insert(run, record);
   }
   if (!record) return;
   say([run](Outbox& outbox) { outbox.said.push_back({.kind = Said::Kind::kCancel, .id = run}); });
+  if (is_put) return;
   finish(*record, deadline_exceeded("run " + name_of(run) + " of program \"" +
                                     record->origin->name + "\" had no outcome after " +
                                     milliseconds(timeout_ns) + " and was cancelled"));

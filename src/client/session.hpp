@@ -142,6 +142,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Record* execute_locally(const ProgramRecord& program, std::span<const Array> arguments,
                           Record* record);
   Status reserve_upload(std::uint64_t bytes);
+  std::uint64_t request_timeout_ns() const;
   /// Appends under the lock; wakes the actor if it may be asleep. False once closed.
   template <class Append>
   bool say(Append&& append);

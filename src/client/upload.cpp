@@ -130,6 +130,10 @@ Record* Session::put(TensorType type, const std::byte* data, std::size_t element
   wiring_.bulk->offer_upload(record->id, std::move(payload));
   const bool is_said = say([this, record, &spec](Outbox& outbox) {
     outbox.said.push_back({.kind = Said::Kind::kPut, .id = record->id, .object = spec.id});
+    if (options_.when_full == WhenFull::kWait) {
+      outbox.limits.push_back(
+          {.is_run = true, .id = record->id, .timeout_ns = request_timeout_ns()});
+    }
     in_flight_.insert(record->id, record);
   });
   if (!is_said) {

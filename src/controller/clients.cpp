@@ -29,7 +29,7 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 void ControllerCore::hello(ClientId client_id, const std::string& name, std::uint32_t weight,
-                           std::uint64_t request) {
+                           std::uint64_t request, bool waits_when_full) {
   if (is_known_client_.size() <= client_id) is_known_client_.resize(client_id + 1, false);
   if (is_known_client_[client_id]) {
     reply(client_id, request,
@@ -40,6 +40,8 @@ void ControllerCore::hello(ClientId client_id, const std::string& name, std::uin
   is_known_client_[client_id] = true;
   auto client = std::make_unique<Client>();
   client->id = client_id;
+  client->kept_bytes.assign(options_.islands, 0);
+  client->waits_when_full = waits_when_full;
   const auto same_name = [&name](const auto& tenant) { return tenant->name == name; };
   auto found = std::find_if(tenants_.begin(), tenants_.end(), same_name);
   if (found == tenants_.end()) {

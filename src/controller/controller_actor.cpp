@@ -30,7 +30,8 @@ void ControllerActor::receive(const Frame& frame) {
     switch (message.which()) {
       case Message::HELLO: {
         const auto hello = message.getHello();
-        core_.hello(client, hello.getTenant().cStr(), hello.getWeight(), hello.getRequest());
+        core_.hello(client, hello.getTenant().cStr(), hello.getWeight(), hello.getRequest(),
+                    hello.getWaitsWhenFull());
         break;
       }
       case Message::GOODBYE:

@@ -61,7 +61,7 @@ class ControllerCore {
 
   // What clients say.
   void hello(ClientId client, const std::string& tenant, std::uint32_t weight,
-             std::uint64_t request);
+             std::uint64_t request, bool waits_when_full = false);
   void goodbye(ClientId client);
   void define_function(ClientId client, program::FunctionInfo info, Frame definition);
   void define_program(ClientId client, program::ProgramGraph graph);
@@ -110,6 +110,7 @@ class ControllerCore {
   struct Run;
   struct Array;
   struct Slice;
+  struct WaitingPut;
   struct WhyQuestion;
 
   // definitions.cpp
@@ -142,12 +143,26 @@ class ControllerCore {
   Array* find_array(ArrayId id);
   void drop_reference(ArrayId id);
   static std::uint64_t device_bytes(const ArraySpec& spec);
-  void keep(Tenant& tenant, IslandId island, std::uint64_t bytes);
-  void give_back(Tenant& tenant, IslandId island, std::uint64_t bytes);
+  void keep(Client& client, IslandId island, std::uint64_t bytes);
+  void give_back(Client& client, IslandId island, std::uint64_t bytes);
+  Client& owner(ArrayId array);
   void remove_array(ArrayId id, Array& array);
   void forward_fetch(const ControllerOutbox::Fetch& fetch);
   bool is_awaited(const Run& taker);
   void end_reading(Run& run);
+
+  // puts.cpp
+  static const program::Binding& place_of(const Slice& slice);
+  bool has_room(const Client& client, IslandId island, std::uint64_t bytes) const;
+  bool may_get_room(const Client& client, IslandId island, std::uint64_t bytes) const;
+  Status no_room(const Client& client, const WaitingPut& put, const ArraySpec& spec,
+                 const std::string& why) const;
+  std::string why_waiting(ArrayId array);
+  void accept(const WaitingPut& put);
+  void fail(const WaitingPut& put, Status status);
+  std::deque<WaitingPut>::iterator find_put(Client& client, ArrayId array);
+  WaitingPut take_put(Client& client, std::deque<WaitingPut>::iterator at);
+  void pump_puts(Client& client);
 
   // clients.cpp
   bool is_here(ClientId client) const;
@@ -191,6 +206,7 @@ class ControllerCore {
   std::map<FunctionId, std::unique_ptr<Function>> functions_;
   std::map<ProgramId, std::unique_ptr<Program>> programs_;
   std::map<SliceId, std::unique_ptr<Slice>> slices_;
+  std::size_t puts_waiting_ = 0;
   std::size_t slices_closing_ = 0;  // Released, and not gone.
   std::map<std::uint64_t, ArraySpec> specs_;
   std::unordered_map<ArrayId, Array> arrays_;  // Never iterated in an order that shows.

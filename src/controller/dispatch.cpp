@@ -244,6 +244,9 @@ void ControllerCore::pump() {
   for (auto& [id, slice] : slices_) {
     if (slice->rebind_request != 0) try_rebind(*slice);
   }
+  if (puts_waiting_ > 0) {
+    for (const auto& [id, client] : clients_) pump_puts(*client);
+  }
   std::set<Tenant*> stuck;
   while (has_window()) {
     Tenant* best = nullptr;
@@ -283,7 +286,7 @@ void ControllerCore::start(Run& run) {
   run.is_started = true;
   run.held = run.program->held_by_island;
   for (IslandId i = 0; i < options_.islands; ++i) {
-    keep(tenant, i, run.program->kept_by_island[i] + run.held[i]);
+    keep(*run.client, i, run.program->kept_by_island[i] + run.held[i]);
   }
   for (const auto& [id, generation] : run.program->generations) {
     const auto slice = slices_.find(id);

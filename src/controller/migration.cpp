@@ -126,11 +126,11 @@ void ControllerCore::finish_migration(Run& run) {
   Array& array = *find_array(id);
   outbox_.islands[array.island].frees.push_back(array.physical);
   if (run.failure.ok()) {
-    Tenant& tenant = *tenants_[array.tenant];
-    give_back(tenant, array.island, array.kept_bytes);
+    Client& client = owner(id);
+    give_back(client, array.island, array.kept_bytes);
     array.physical = run.first_output;
     array.island = static_cast<std::uint16_t>(slice.target.island);
-    keep(tenant, array.island, array.kept_bytes);
+    keep(client, array.island, array.kept_bytes);
   } else {
     array.state = Array::State::kFailed;
     array.failure =

@@ -99,7 +99,7 @@ void ControllerCore::end_run(Run& run) {
     const auto slice = slices_.find(id);
     if (slice != slices_.end()) --slice->second->runs_in_flight;
   }
-  for (IslandId i = 0; i < options_.islands; ++i) give_back(tenant, i, run.held[i]);
+  for (IslandId i = 0; i < options_.islands; ++i) give_back(*run.client, i, run.held[i]);
   // What segments left behind because one of them failed, or because nobody could say in time who
   // is the last to read it.
   for (std::size_t s = 0; s <= run.segment && !run.intermediates.empty(); ++s) {
@@ -163,8 +163,15 @@ void ControllerCore::unqueue(Run& run) {
 }
 
 void ControllerCore::cancel(ClientId client, RunId id) {
+  if (client_of(id) != client) return;
+  if (const Array* array = find_array(id); array && array->is_waiting) {
+    Client& waiting = owner(id);
+    const WaitingPut put = take_put(waiting, find_put(waiting, id));
+    fail(put, no_room(waiting, put, *array->spec, " found no room in its time: it"));
+    return;
+  }
   Run* run = run_of(id);
-  if (!run || client_of(id) != client || run->is_cancelled) return;
+  if (!run || run->is_cancelled) return;
   Status status =
       cancelled("run " + std::to_string(sequence_of(id)) + " was cancelled by its client");
   run->is_cancelled = true;

@@ -26,6 +26,14 @@ struct ControllerCore::Tenant {
   std::size_t next_client = 0;  // Round robin among its clients.
 };
 
+/// An upload that waits until its tenant may keep it.
+struct ControllerCore::WaitingPut {
+  ArrayId array = 0;
+  std::uint64_t spec = 0;
+  Slice* slice = nullptr;
+  std::vector<ControllerOutbox::Fetch> fetches;  // Passed on when it has its outcome.
+};
+
 struct ControllerCore::Client {
   ClientId id = 0;
   Tenant* tenant = nullptr;
@@ -34,7 +42,10 @@ struct ControllerCore::Client {
   std::deque<Run*> runs;   // Unfinished, by sequence - first_sequence; null: finished.
   std::uint64_t first_sequence = 0;
   std::size_t unfinished = 0;
-  std::uint64_t arrays = 0;           // Live ones that it has named.
+  std::uint64_t arrays = 0;               // Live ones that it has named.
+  std::vector<std::uint64_t> kept_bytes;  // Per island, by those and by its runs.
+  bool waits_when_full = false;
+  std::deque<WaitingPut> puts;        // In the order of submission.
   std::vector<std::uint64_t> drains;  // Requests that wait until nothing is unfinished.
 };
 
@@ -92,6 +103,7 @@ struct ControllerCore::Array {
   bool is_donated = false;
   bool is_stamped = false;  // Its producer has a stamp (or it was uploaded).
   bool is_counted = false;  // Its room is charged to the island of its slice.
+  bool is_waiting = false;  // An upload for which there is no room yet.
   std::uint16_t tenant = 0;
   std::uint16_t island = 0;         // Where its room is counted; once it has room.
   std::uint32_t references = 1;     // The handle, and each unfinished run that reads or makes it.
@@ -111,6 +123,7 @@ struct ControllerCore::Slice {
   bool is_released = false;     // Nothing new may use it.
   bool is_gone = false;         // And nothing does: its devices have been given back.
   std::vector<Program*> users;  // While it is released and not gone.
+  std::uint32_t puts_waiting = 0;
   std::uint32_t runs_in_flight = 0;
   std::uint64_t rebind_request = 0;  // Not 0: suspended until nothing of it is in flight.
   std::uint32_t moves_in_flight = 0;

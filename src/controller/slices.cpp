@@ -82,6 +82,7 @@ void ControllerCore::give_back_slices() {
   for (const auto& [id, slice] : slices_) {
     if (!slice->is_released || slice->is_gone) continue;
     if (slice->rebind_request != 0 || slice->moves_in_flight > 0) continue;
+    if (slice->puts_waiting > 0) continue;
     const bool is_in_use =
         std::any_of(slice->users.begin(), slice->users.end(),
                     [](const Program* program) { return program->runs_unfinished > 0; });
@@ -145,7 +146,9 @@ void ControllerCore::why(ClientId client, std::uint64_t request, std::uint64_t i
     return;
   }
   if (!run) {
-    reply(client, request, {}, "array " + std::to_string(sequence_of(id)) + " is ready\n");
+    reply(client, request, {},
+          array->is_waiting ? why_waiting(id)
+                            : "array " + std::to_string(sequence_of(id)) + " is ready\n");
     return;
   }
   const auto name_of = [](const Run& named) {
@@ -166,6 +169,11 @@ void ControllerCore::why(ClientId client, std::uint64_t request, std::uint64_t i
   const std::string name = name_of(*run);
   if (!run->is_started) {
     text += name + " has no stamp yet: ";
+    for (const ArrayId arg : run->args) {
+      if (!find_array(arg)->is_waiting) continue;
+      reply(client, request, {}, text + why_waiting(arg));
+      return;
+    }
     for (const program::Node& node : run->program->graph.nodes) {
       const auto function = functions_.find(node.function);
       if (function == functions_.end() || function->second->hosts_awaited == 0) continue;

@@ -16,11 +16,11 @@ namespace seaway::program {
 /// What a client asks for: constraints, not device numbers.
 struct SliceRequest {
   std::uint32_t devices = 1;
-  std::vector<MeshAxis> axes;  // Their product is `devices`.
-  std::string kind;            // Empty: any.
-  std::int32_t island = -1;    // -1: any.
-  bool contiguous = false;     // Neighbouring device numbers.
-  bool spread = false;         // The least loaded devices; so too when neither is said. Not both.
+  std::vector<MeshAxis> axes = {};  // Their product is `devices`.
+  std::string kind = {};            // Empty: any.
+  std::int32_t island = -1;         // -1: any.
+  bool contiguous = false;          // Neighbouring device numbers.
+  bool spread = false;  // The least loaded devices; so too when neither is said. Not both.
 };
 
 class SliceBinder {

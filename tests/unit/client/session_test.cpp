@@ -340,6 +340,38 @@ TEST(Upload, ZeroCopyAliasesAlignedDataOfOneShard) {
   EXPECT_EQ(world.controller->upload(array.id()).base, reinterpret_cast<std::byte*>(data));
 }
 
+TEST(Upload, OfAClientThatWaitsIsGivenUpWhenItsTimeIsOver) {
+  DoublingWorld world(
+      {.when_full = WhenFull::kWait, .request_timeout = std::chrono::milliseconds(300)});
+  world.controller->set({.resolves_puts = false});
+  const Array array = world.client.put<float>({1, 2}, world.row);
+  const auto id = array.id();
+
+  const bool is_given_up = world.hears(
+      [id](const Heard& heard) { return heard.cancels == std::vector<std::uint64_t>{id}; });
+  EXPECT_TRUE(array.error().ok());  // The controller knows why, and says it.
+  world.resolve(id, resource_exhausted("there was no room"));
+
+  EXPECT_TRUE(is_given_up);
+  EXPECT_EQ(array.status(), resource_exhausted("there was no room"));
+}
+
+TEST(Upload, OfAClientThatDoesNotWaitIsNeverGivenUp) {
+  DoublingWorld world({.request_timeout = std::chrono::milliseconds(300)});
+  world.controller->set({.resolves_puts = false});
+  const Array array = world.client.put<float>({1, 2}, world.row);
+
+  // A run whose deadline is later than that.
+  world.controller->set({.resolves_runs = false, .resolves_puts = false});
+  const seaway::Run run =
+      world.program.execute({array}, {.deadline = std::chrono::milliseconds(400)});
+  EXPECT_TRUE(world.hears([](const Heard& heard) { return !heard.cancels.empty(); }));
+
+  EXPECT_EQ(world.controller->heard().cancels, std::vector<std::uint64_t>{run.id()});
+  world.resolve(array.id());
+  EXPECT_TRUE(array.status().ok());
+}
+
 TEST(Upload, ASpecIsDefinedOnce) {
   DoublingWorld world;
   for (int i = 0; i < 5; ++i) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "client/frames.hpp"
+#include "client/outbox.hpp"
 #include "cluster_fixture.hpp"
 
 namespace seaway {
@@ -122,6 +124,113 @@ TEST(Memory, AClientThatKeepsEverythingIsRefusedAndAnotherGoesOn) {
 
   kept.clear();
   EXPECT_EQ(read(f.execute({in}).output(0)), counted(kElements, 1));
+}
+
+/// A client that keeps as many arrays as there is room for: seven eighths of 32, and a little more.
+struct FullWorld {
+  explicit FullWorld(ClientOptions options)
+      : cluster(Cluster::start(
+                    "embedded:devices=1,threads=4,device_memory=" + std::to_string(64 * kBytes) +
+                    ",host_memory=" + std::to_string(32 * kBytes + 1024))
+                    .value()),
+        client(cluster.connect(std::move(options)).value()),
+        slice(acquire(client, 1)),
+        total(client.function("total", [](Tensor x) { return reduce_sum(x); }, {f32({kElements})})
+                  .value()) {
+    for (int i = 0; i < 28; ++i) kept.push_back(put(static_cast<float>(i)));
+    for (const Array& array : kept) EXPECT_TRUE(array.status().ok()) << array.status().to_string();
+  }
+  Array put(float first) {
+    return client.put<float>(counted(kElements, first), {kElements}, rows(slice));
+  }
+
+  Cluster cluster;
+  Client client;
+  Slice slice;
+  Function total;
+  std::vector<Array> kept;
+};
+
+TEST(Memory, AnUploadOverTheQuotaIsRefusedAtOnceUnlessItsClientWaits) {
+  FullWorld world({.tenant = "first", .when_full = WhenFull::kRefuse});
+
+  const Status refused = world.put(100).status();
+  world.kept.pop_back();
+  const Array fits = world.put(100);
+
+  EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted);
+  EXPECT_NE(refused.message().find("needs 16384 bytes; live arrays of tenant first already keep " +
+                                   std::to_string(28 * kBytes)),
+            std::string::npos)
+      << refused.to_string();
+  EXPECT_NE(refused.message().find("drop handles"), std::string::npos) << refused.to_string();
+  EXPECT_EQ(read(fits), counted(kElements, 100));
+}
+
+TEST(Memory, AnUploadOfAClientThatWaitsGetsTheRoomOfTheNextArrayThatGoes) {
+  FullWorld world({.when_full = WhenFull::kWait});
+  const Array first = world.put(100), second = world.put(200);
+  const seaway::Run reader = world.total.execute({second});
+  const Future<std::vector<float>> early = first.to_host<float>();
+  EXPECT_NE(first.why().find("waits for room: "), std::string::npos) << first.why();
+  EXPECT_NE(reader.why().find("waits for room: "), std::string::npos) << reader.why();
+  EXPECT_TRUE(first.error().ok());
+
+  world.kept.erase(world.kept.begin(), world.kept.begin() + 2);
+
+  EXPECT_EQ(early.get().value(), counted(kElements, 100));
+  EXPECT_EQ(read(second), counted(kElements, 200));
+  EXPECT_EQ(read(reader.output(0)), std::vector<float>{200 * 4096 + 4095 * 2048});
+}
+
+TEST(Memory, AnUploadWaitsNoLongerThanItsClientWants) {
+  FullWorld world({.tenant = "first", .when_full = WhenFull::kWait});
+  const Array waiting = world.put(100);
+  const seaway::Run reader = world.total.execute({waiting});
+  const client::Said said = {.kind = client::Said::Kind::kCancel, .id = waiting.id()};
+
+  on_control(world.cluster, [&] {
+    world.cluster.state()->embedded->router().send(
+        actor::Role::kController, 0, client::frames::runs(world.client.id(), {&said, 1}, {}));
+  });
+
+  const Status status = waiting.status();
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_NE(status.message().find("found no room in its time: it needs 16384 bytes; live arrays "
+                                  "of tenant first already keep " +
+                                  std::to_string(28 * kBytes)),
+            std::string::npos)
+      << status.to_string();
+  EXPECT_EQ(reader.status().get().status().code(), StatusCode::kInputLost);
+  world.kept.pop_back();
+  EXPECT_EQ(read(world.put(100)), counted(kElements, 100));
+}
+
+TEST(Memory, AnUploadThatWaitsCanBeDroppedAndItsClientCanGo) {
+  FullWorld world({.when_full = WhenFull::kWait});
+  { const Array dropped = world.put(100); }
+  const Array waiting = world.put(200);
+
+  world.client = {};
+
+  EXPECT_EQ(waiting.status().code(), StatusCode::kCancelled);
+  world.kept.clear();
+  world.total = {};
+  expect_nothing_left(world.cluster);
+}
+
+TEST(Memory, AnUploadThatItsClientCannotMakeRoomForIsRefusedAtOnce) {
+  FullWorld world({.tenant = "shared", .when_full = WhenFull::kRefuse});
+  const Client other =
+      world.cluster.connect({.tenant = "shared", .when_full = WhenFull::kWait}).value();
+  const Slice slice = acquire(other, 1);
+
+  // It keeps nothing itself, and what others of its tenant keep is not its to drop.
+  const Status refused = other.put<float>(counted(kElements), {kElements}, rows(slice)).status();
+
+  EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(refused.message().find("found no room in its time"), std::string::npos)
+      << refused.to_string();
 }
 
 TEST(Memory, ARunThatCanNeverFitFailsAtOnce) {

@@ -1,0 +1,163 @@
+// Uploads: where they go, and what becomes of them when there is no room.
+
+#include <algorithm>
+#include <set>
+
+#include "base/check.hpp"
+#include "controller/records.hpp"
+
+namespace seaway::controller {
+
+void ControllerCore::define_spec(ClientId client, std::uint64_t id, ArraySpec spec,
+                                 Frame definition) {
+  const auto slice = slices_.find(spec.sharding.mesh().slice());
+  if (client_of(id) != client || slice == slices_.end() || slice->second->client != client) return;
+  specs_[id] = std::move(spec);
+  for (ControllerOutbox::Island& island : outbox_.islands) island.definitions.push_back(definition);
+}
+
+/// While a slice moves, what comes new goes where it will be.
+const program::Binding& ControllerCore::place_of(const Slice& slice) {
+  return slice.moves_in_flight > 0 ? slice.target : slice.binding;
+}
+
+bool ControllerCore::has_room(const Client& client, IslandId island, std::uint64_t bytes) const {
+  const Tenant& tenant = *client.tenant;
+  return tenant.kept_bytes[island] + bytes <= quota(tenant, island);
+}
+
+/// There would be room if all that the client itself keeps there were freed.
+bool ControllerCore::may_get_room(const Client& client, IslandId island,
+                                  std::uint64_t bytes) const {
+  const Tenant& tenant = *client.tenant;
+  return tenant.kept_bytes[island] - client.kept_bytes[island] + bytes <= quota(tenant, island);
+}
+
+Status ControllerCore::no_room(const Client& client, const WaitingPut& put, const ArraySpec& spec,
+                               const std::string& why) const {
+  const Tenant& tenant = *client.tenant;
+  const IslandId island = place_of(*put.slice).island;
+  return resource_exhausted(
+      "array " + to_string(spec) + why + " needs " + std::to_string(device_bytes(spec)) +
+      " bytes; live arrays of tenant " + tenant.name + " already keep " +
+      std::to_string(tenant.kept_bytes[island]) + " of the " +
+      std::to_string(quota(tenant, island)) + " bytes that it may keep on island " +
+      std::to_string(island) +
+      "; drop handles of arrays that are no longer needed, or raise host_memory");
+}
+
+/// One line for people.
+std::string ControllerCore::why_waiting(ArrayId id) {
+  Client& client = owner(id);
+  const WaitingPut& put = *find_put(client, id);
+  return "array " + std::to_string(sequence_of(id)) +
+         " waits for room: " + no_room(client, put, *find_array(id)->spec, "").message() + "\n";
+}
+
+void ControllerCore::put(ClientId client_id, ArrayId id, std::uint64_t spec_id) {
+  if (!is_here(client_id) || client_of(id) != client_id) return;
+  Client& client = owner(id);
+  const auto spec = specs_.find(spec_id);
+  if (spec == specs_.end() || client_of(spec_id) != client_id) {
+    outbox_.client(client_id).resolved.push_back(
+        {id, invalid_argument("array " + std::to_string(sequence_of(id)) +
+                              " is put with a sharding over a slice that is not this client's")});
+    return;
+  }
+  const WaitingPut put = {.array = id,
+                          .spec = spec_id,
+                          .slice = slices_.find(spec->second.sharding.mesh().slice())->second.get(),
+                          .fetches = {}};
+  Array& array = arrays_[id];
+  array.tenant = static_cast<std::uint16_t>(client.tenant->id);
+  array.physical = id;
+  array.spec = &spec->second;
+  ++client.tenant->arrays;
+  ++client.arrays;
+  if (put.slice->is_released) {
+    fail(put, invalid_argument("array " + std::to_string(sequence_of(id)) +
+                               " is put on a slice that was released; acquire another one"));
+    return;
+  }
+  const IslandId island = place_of(*put.slice).island;
+  const std::uint64_t bytes = device_bytes(spec->second);
+  // Those that wait already come first.
+  const bool is_next = std::none_of(
+      client.puts.begin(), client.puts.end(),
+      [island](const WaitingPut& other) { return place_of(*other.slice).island == island; });
+  if (is_next && has_room(client, island, bytes)) {
+    accept(put);
+  } else if (client.waits_when_full && may_get_room(client, island, bytes)) {
+    array.is_waiting = true;
+    client.puts.push_back(put);
+    ++put.slice->puts_waiting;
+    ++puts_waiting_;
+  } else {
+    fail(put, no_room(client, put, spec->second, ""));
+  }
+}
+
+void ControllerCore::accept(const WaitingPut& put) {
+  Array& array = *find_array(put.array);
+  Client& client = owner(put.array);
+  const program::Binding& place = place_of(*put.slice);
+  array.state = Array::State::kReady;
+  array.is_stamped = true;
+  array.is_counted = true;
+  array.island = static_cast<std::uint16_t>(place.island);
+  array.kept_bytes = device_bytes(*array.spec);
+  keep(client, place.island, array.kept_bytes);
+  outbox_.islands[place.island].puts.push_back(
+      {put.array, put.spec, array.tenant, array.kept_bytes / place.devices.size(), place.devices});
+  outbox_.client(client.id).resolved.push_back({put.array, {}});
+  for (const ControllerOutbox::Fetch& fetch : put.fetches) forward_fetch(fetch);
+}
+
+/// It is remembered until its handle goes: runs that name it fail with its reason.
+void ControllerCore::fail(const WaitingPut& put, Status status) {
+  Array& array = *find_array(put.array);
+  array.state = Array::State::kFailed;
+  array.is_stamped = true;
+  array.failure = new Status(status);
+  for (const ControllerOutbox::Fetch& fetch : put.fetches) forward_fetch(fetch);
+  const Client& client = owner(put.array);
+  if (client.is_gone) return;
+  outbox_.client(client.id).resolved.push_back({put.array, std::move(status)});
+}
+
+std::deque<ControllerCore::WaitingPut>::iterator ControllerCore::find_put(Client& client,
+                                                                          ArrayId array) {
+  const auto found = std::find_if(client.puts.begin(), client.puts.end(),
+                                  [array](const WaitingPut& put) { return put.array == array; });
+  SEAWAY_CHECK(found != client.puts.end(), array);
+  return found;
+}
+
+/// Ends a wait; what becomes of the put is up to the caller.
+ControllerCore::WaitingPut ControllerCore::take_put(Client& client,
+                                                    std::deque<WaitingPut>::iterator at) {
+  WaitingPut put = std::move(*at);
+  client.puts.erase(at);
+  find_array(put.array)->is_waiting = false;
+  --put.slice->puts_waiting;
+  --puts_waiting_;
+  return put;
+}
+
+/// Lets in what has room now: on each island in the order in which it came.
+void ControllerCore::pump_puts(Client& client) {
+  std::set<IslandId> full;
+  for (std::size_t i = 0; i < client.puts.size();) {
+    const WaitingPut& put = client.puts[i];
+    const IslandId island = place_of(*put.slice).island;
+    const std::uint64_t bytes = device_bytes(*find_array(put.array)->spec);
+    if (full.contains(island) || !has_room(client, island, bytes)) {
+      full.insert(island);
+      ++i;
+      continue;
+    }
+    accept(take_put(client, client.puts.begin() + static_cast<std::ptrdiff_t>(i)));
+  }
+}
+
+}  // namespace seaway::controller
