@@ -16,8 +16,8 @@ using TimerId = std::uint64_t;
 
 /// Runs actors on one control thread: one handler at a time, each with all that earlier ones did in
 /// sight. While nothing keeps that thread busy a client that waits may take its place, and is the
-/// control thread until it has its answer. Two engines exist: the real one (control_engine.hpp) and the
-/// seeded, simulated one (seeded_engine.hpp); actors cannot tell them apart.
+/// control thread until it has its answer. Two engines exist: the real one (control_engine.hpp) and
+/// the seeded, simulated one (seeded_engine.hpp); actors cannot tell them apart.
 class Engine {
  public:
   virtual ~Engine() = default;

@@ -17,10 +17,9 @@ ControllerCore::Array* ControllerCore::find_array(ArrayId id) {
   return found == arrays_.end() ? nullptr : &found->second;
 }
 
-void ControllerCore::drop_reference(ArrayId id) {
-  const auto found = arrays_.find(id);
-  SEAWAY_CHECK(found != arrays_.end() && found->second.references > 0, id);
-  if (--found->second.references == 0) remove_array(id, found->second);
+void ControllerCore::drop_reference(ArrayId id, Array& array) {
+  SEAWAY_CHECK(array.references > 0, id);
+  if (--array.references == 0) remove_array(id, array);
 }
 
 ControllerCore::Client& ControllerCore::owner(ArrayId array) {
@@ -72,7 +71,7 @@ void ControllerCore::release(ClientId client, ArrayId id) {
   Array* array = find_array(id);
   if (!array || client_of(id) != client || !array->has_handle) return;
   array->has_handle = false;
-  drop_reference(id);
+  drop_reference(id, *array);
 }
 
 void ControllerCore::fetch(ClientId client, ArrayId id, std::uint64_t request) {

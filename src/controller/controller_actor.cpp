@@ -22,9 +22,13 @@ using wire::Message;
 ControllerActor::ControllerActor(ControllerOptions options, program::SliceBinder& binder,
                                  actor::Router& router, const Clock& clock,
                                  events::EventStream& events)
-    : router_(router), core_(options, binder, clock, events), islands_(options.islands) {}
+    : router_(router),
+      clock_(clock),
+      core_(options, binder, clock_, events),
+      islands_(options.islands) {}
 
 void ControllerActor::receive(const Frame& frame) {
+  clock_.look();
   const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
     const ClientId client = message.getClient();
     switch (message.which()) {
@@ -94,15 +98,14 @@ void ControllerActor::read_runs(ClientId client, const Frame& frame) {
     for (const auto record : batch.getRecords()) {
       switch (record.getKind()) {
         case wire::ClientRecord::Kind::RUN: {
-          RunRequest request;
-          request.run = record.getId();
-          request.program = record.getObject();
-          request.first_output = record.getFirst();
-          request.args.resize(record.getArgCount());
+          request_.run = record.getId();
+          request_.program = record.getObject();
+          request_.first_output = record.getFirst();
+          request_.args.clear();
           for (std::uint32_t i = 0; i < record.getArgCount(); ++i) {
-            request.args[i] = ids[record.getArgBegin() + i];
+            request_.args.push_back(ids[record.getArgBegin() + i]);
           }
-          core_.run(client, std::move(request));
+          core_.run(client, request_);
           break;
         }
         case wire::ClientRecord::Kind::PUT:
@@ -208,6 +211,7 @@ void ControllerActor::define_program(ClientId client, const Frame& frame) {
 }
 
 void ControllerActor::idle() {
+  clock_.look();
   core_.pump();
   for (IslandId island = 0; island < islands_; ++island) flush_island(island);
   auto& touched = core_.outbox().touched;

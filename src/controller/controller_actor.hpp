@@ -37,6 +37,8 @@ class ControllerActor final : public actor::Actor {
   void flush_client(ClientId client);
 
   actor::Router& router_;
+  HeldClock clock_;  // One message, one time.
+  RunRequest request_;
   ControllerCore core_;
   const std::uint32_t islands_;
 };

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -66,7 +67,7 @@ class ControllerCore {
   void define_function(ClientId client, program::FunctionInfo info, Frame definition);
   void define_program(ClientId client, program::ProgramGraph graph);
   void define_spec(ClientId client, std::uint64_t id, ArraySpec spec, Frame definition);
-  void run(ClientId client, RunRequest request);
+  void run(ClientId client, const RunRequest& request);
   void put(ClientId client, ArrayId array, std::uint64_t spec);
   void release(ClientId client, ArrayId array);
   void fetch(ClientId client, ArrayId array, std::uint64_t request);
@@ -141,7 +142,7 @@ class ControllerCore {
 
   // arrays.cpp
   Array* find_array(ArrayId id);
-  void drop_reference(ArrayId id);
+  void drop_reference(ArrayId id, Array& array);
   static std::uint64_t device_bytes(const ArraySpec& spec);
   void keep(Client& client, IslandId island, std::uint64_t bytes);
   void give_back(Client& client, IslandId island, std::uint64_t bytes);
@@ -209,8 +210,10 @@ class ControllerCore {
   std::size_t puts_waiting_ = 0;
   std::size_t slices_closing_ = 0;  // Released, and not gone.
   std::map<std::uint64_t, ArraySpec> specs_;
-  std::unordered_map<ArrayId, Array> arrays_;  // Never iterated in an order that shows.
-  std::vector<Run*> by_stamp_;                 // Ring: stamp modulo its size.
+  // Its records come and go with every run: a pool spares most of what the heap would cost.
+  std::pmr::unsynchronized_pool_resource array_pool_;
+  std::pmr::unordered_map<ArrayId, Array> arrays_;  // Never iterated in an order that shows.
+  std::vector<Run*> by_stamp_;                      // Ring: stamp modulo its size.
   std::vector<std::unique_ptr<Run>> run_pool_;
   std::vector<Run*> spare_runs_;
   std::map<ArrayId, std::unique_ptr<Program>> migrations_;  // By the new name of the array moved.

@@ -23,7 +23,7 @@ bool ControllerCore::has_window() const {
   return runs_in_flight_ < 2 || cost_in_flight_ns_ < options_.limits.cost_in_flight_ns_max;
 }
 
-void ControllerCore::run(ClientId client_id, RunRequest request) {
+void ControllerCore::run(ClientId client_id, const RunRequest& request) {
   const auto found = clients_.find(client_id);
   if (found == clients_.end() || found->second->is_gone) return;
   Client& client = *found->second;
@@ -37,7 +37,6 @@ void ControllerCore::run(ClientId client_id, RunRequest request) {
   run.id = request.run;
   run.client = &client;
   run.first_output = request.first_output;
-  run.args = std::move(request.args);
   ++runs_unfinished_;
   ++client.unfinished;
   const std::uint64_t sequence = sequence_of(run.id);
@@ -58,23 +57,23 @@ void ControllerCore::run(ClientId client_id, RunRequest request) {
   ++run.program->runs_unfinished;
   const program::ProgramGraph& graph = run.program->graph;
   run.output_count = static_cast<std::uint32_t>(graph.outputs.size());
-  if (run.args.size() != graph.parameters.size()) {
-    const std::size_t given = run.args.size();
-    run.args.clear();
+  if (request.args.size() != graph.parameters.size()) {
+    const std::size_t given = request.args.size();
     resolve(run, invalid_argument("program " + graph.name + " takes " +
                                   std::to_string(graph.parameters.size()) + " arguments, not " +
                                   std::to_string(given)));
     return;
   }
-  for (std::size_t i = 0; i < run.args.size(); ++i) {
-    Array* array = find_array(run.args[i]);
+  for (std::size_t i = 0; i < request.args.size(); ++i) {
+    Array* array = find_array(request.args[i]);
     if (array && !array->is_donated && array->tenant == client.tenant->id &&
         (array->spec == &graph.parameters[i] || *array->spec == graph.parameters[i])) {
       ++array->references;
+      run.args.push_back({request.args[i], array});
       continue;
     }
     std::string reason = "argument " + std::to_string(i) + " of program " + graph.name +
-                         ": array " + std::to_string(run.args[i]);
+                         ": array " + std::to_string(request.args[i]);
     if (!array || array->tenant != client.tenant->id) {
       reason += " does not exist";
     } else if (array->is_donated) {
@@ -84,19 +83,17 @@ void ControllerCore::run(ClientId client_id, RunRequest request) {
                 "; reshard it first";
     }
     // The client has given them away, whatever becomes of the run.
-    for (std::size_t j = 0; j < run.args.size(); ++j) {
-      if (j < graph.donated.size() && graph.donated[j]) release(client_id, run.args[j]);
+    for (std::size_t j = 0; j < request.args.size(); ++j) {
+      if (j < graph.donated.size() && graph.donated[j]) release(client_id, request.args[j]);
     }
-    for (std::size_t j = i; j > 0; --j) drop_reference(run.args[j - 1]);
-    run.args.clear();
     resolve(run, invalid_argument(std::move(reason)));
     return;
   }
   run.is_reading = true;
-  for (const ArrayId arg : run.args) ++find_array(arg)->open_readers;
+  for (const Run::Use& arg : run.args) ++arg.array->open_readers;
   for (std::size_t i = 0; i < run.args.size(); ++i) {
     if (i >= graph.donated.size() || !graph.donated[i]) continue;
-    Array& array = *find_array(run.args[i]);
+    Array& array = *run.args[i].array;
     array.is_donated = true;
     // The client has given its handle away with it, and will not release it.
     if (array.has_handle) --array.references;
@@ -109,6 +106,7 @@ void ControllerCore::run(ClientId client_id, RunRequest request) {
     array.physical = run.first_output + i;
     array.run = run.id;
     array.spec = &graph.spec_of(graph.outputs[i]);
+    run.outputs.push_back(&array);
     ++client.tenant->arrays;
     ++client.arrays;
   }
@@ -163,7 +161,7 @@ Status ControllerCore::no_quota(const Run& run) const {
 
 Status ControllerCore::arg_failure(const Run& run) const {
   for (std::size_t i = 0; i < run.args.size(); ++i) {
-    const Array& array = arrays_.find(run.args[i])->second;
+    const Array& array = *run.args[i].array;
     if (array.state != Array::State::kFailed) continue;
     // Down a chain of runs the root cause is passed on as it is.
     if (array.failure->code() == StatusCode::kInputLost) return *array.failure;
@@ -176,7 +174,7 @@ Status ControllerCore::arg_failure(const Run& run) const {
 void ControllerCore::end_reading(Run& run) {
   if (!run.is_reading) return;
   run.is_reading = false;
-  for (const ArrayId arg : run.args) --find_array(arg)->open_readers;
+  for (const Run::Use& arg : run.args) --arg.array->open_readers;
 }
 
 /// An argument that `taker` uses up is to be read first: by a run in a segment that has no stamp
@@ -184,24 +182,24 @@ void ControllerCore::end_reading(Run& run) {
 bool ControllerCore::is_awaited(const Run& taker) {
   const std::vector<bool>& donated = taker.program->graph.donated;
   for (std::size_t i = 0; i < taker.args.size() && i < donated.size(); ++i) {
-    const Array& array = arrays_.find(taker.args[i])->second;
     if (!donated[i]) continue;
-    const auto own = std::count(taker.args.begin(), taker.args.end(), taker.args[i]);
+    const Array& array = *taker.args[i].array;
+    const auto own = std::count_if(taker.args.begin(), taker.args.end(),
+                                   [&array](const Run::Use& arg) { return arg.array == &array; });
     if (array.open_readers > static_cast<std::uint32_t>(own)) return true;
     if (array.state != Array::State::kPending) continue;
     const Run* maker = run_of(array.run);
     if (!maker) continue;
     for (const ControllerOutbox::Fetch& fetch : maker->fetches) {
-      if (fetch.array == taker.args[i]) return true;
+      if (fetch.array == taker.args[i].id) return true;
     }
   }
   return false;
 }
 
 bool ControllerCore::can_stamp(Run& run) {
-  for (const ArrayId arg : run.args) {
-    const Array& array = arrays_.find(arg)->second;
-    if (!array.is_stamped && array.state == Array::State::kPending) return false;
+  for (const Run::Use& arg : run.args) {
+    if (!arg.array->is_stamped && arg.array->state == Array::State::kPending) return false;
   }
   Program& program = *run.program;
   if (!program.failure.ok()) return true;  // Resolved at once.
@@ -293,7 +291,7 @@ void ControllerCore::start(Run& run) {
     if (slice != slices_.end()) ++slice->second->runs_in_flight;
   }
   for (std::uint32_t i = 0; i < run.output_count; ++i) {
-    Array& array = *find_array(run.first_output + i);
+    Array& array = *run.outputs[i];
     const auto slice = slices_.find(array.spec->sharding.mesh().slice());
     if (slice == slices_.end()) continue;
     array.island = static_cast<std::uint16_t>(slice->second->binding.island);
@@ -360,7 +358,7 @@ void ControllerCore::launch_segment(Run& run) {
     if (array.kind == SegmentArray::Kind::kIntermediate) return run.intermediates[array.index];
     if (is_output || array.kind == SegmentArray::Kind::kProgramOutput)
       return run.first_output + array.index;
-    return arrays_.find(run.args[array.index])->second.physical;
+    return run.args[array.index].array->physical;
   };
   for (const program::PartPlanPtr& plan : plans) {
     ControllerOutbox::Island& island = outbox_.islands[plan->island];
@@ -387,9 +385,7 @@ void ControllerCore::launch_segment(Run& run) {
     run.intermediates[arg.index] = 0;
   }
   if (run.is_fully_stamped) end_reading(run);
-  for (std::uint32_t i = 0; run.is_fully_stamped && i < run.output_count; ++i) {
-    find_array(run.first_output + i)->is_stamped = true;
-  }
+  for (Array* output : run.outputs) output->is_stamped |= run.is_fully_stamped;
 }
 
 void ControllerCore::advance_segments(Run& run) {

@@ -108,7 +108,7 @@ void ControllerCore::migrate(Slice& slice, const program::Binding& target) {
     run.id = 0;
     run.client = nullptr;
     run.program = program.get();
-    run.args = {id};
+    run.args = {{id, &array}};
     run.first_output = ++last_internal_array_;
     run.migration = &slice;
     ++array.references;
@@ -122,8 +122,8 @@ void ControllerCore::migrate(Slice& slice, const program::Binding& target) {
 
 void ControllerCore::finish_migration(Run& run) {
   Slice& slice = *run.migration;
-  const ArrayId id = run.args[0];
-  Array& array = *find_array(id);
+  const ArrayId id = run.args[0].id;
+  Array& array = *run.args[0].array;
   outbox_.islands[array.island].frees.push_back(array.physical);
   if (run.failure.ok()) {
     Client& client = owner(id);
@@ -147,7 +147,7 @@ void ControllerCore::finish_migration(Run& run) {
     reply(slice.client, slice.rebind_request, {}, std::to_string(slice.binding.island));
     slice.rebind_request = 0;
   }
-  drop_reference(id);
+  drop_reference(id, array);
 }
 
 }  // namespace seaway::controller

@@ -23,6 +23,7 @@ void ControllerCore::recycle(Run& run) {
   run.program = nullptr;
   run.output_count = 0;
   run.args.clear();
+  run.outputs.clear();
   run.intermediates.clear();
   run.segment = 0;
   run.stamp = 0;
@@ -119,9 +120,7 @@ void ControllerCore::end_run(Run& run) {
 void ControllerCore::resolve(Run& run, Status status) {
   Client& client = *run.client;
   const StatusCode code = status.code();
-  for (std::uint32_t i = 0; i < run.output_count; ++i) {
-    Array* array = find_array(run.first_output + i);
-    if (!array) continue;
+  for (Array* array : run.outputs) {
     // A run that never started keeps nothing: there is no room to give back.
     array->state = status.ok() ? Array::State::kReady : Array::State::kFailed;
     array->is_stamped = true;
@@ -130,11 +129,11 @@ void ControllerCore::resolve(Run& run, Status status) {
   for (const ControllerOutbox::Fetch& waiting : run.fetches) {
     forward_fetch(waiting);
   }
-  for (std::uint32_t i = 0; i < run.output_count; ++i) {
-    if (find_array(run.first_output + i)) drop_reference(run.first_output + i);
+  for (std::size_t i = 0; i < run.outputs.size(); ++i) {
+    drop_reference(run.first_output + i, *run.outputs[i]);
   }
   end_reading(run);
-  for (const ArrayId arg : run.args) drop_reference(arg);
+  for (const Run::Use& arg : run.args) drop_reference(arg.id, *arg.array);
   events_.record({.time_ns = clock_.now_ns(),
                   .object = run.id,
                   .tenant = client.tenant->id,

@@ -78,7 +78,12 @@ struct ControllerCore::Run {
   Program* program = nullptr;
   ArrayId first_output = 0;
   std::uint32_t output_count = 0;
-  std::vector<ArrayId> args;
+  struct Use {
+    ArrayId id = 0;
+    Array* array = nullptr;  // Stays while the run holds its reference.
+  };
+  std::vector<Use> args;
+  std::vector<Array*> outputs;  // Empty until the run was taken.
   std::vector<ArrayId> intermediates;
   std::uint32_t segment = 0;              // Launched last.
   Stamp stamp = 0;                        // Of that segment.

@@ -8,7 +8,7 @@
 namespace seaway::controller {
 ControllerCore::ControllerCore(ControllerOptions options, program::SliceBinder& binder,
                                const Clock& clock, events::EventStream& events)
-    : options_(options), binder_(binder), clock_(clock), events_(events) {
+    : options_(options), binder_(binder), clock_(clock), events_(events), arrays_(&array_pool_) {
   outbox_.islands.resize(options_.islands);
   kept_bytes_.assign(options_.islands, 0);
 }
@@ -129,8 +129,8 @@ void ControllerCore::try_rebind(Slice& slice) {
 }
 
 ControllerCore::Run* ControllerCore::unstamped_producer(const Run& run) {
-  for (const ArrayId arg : run.args) {
-    const Array& input = arrays_.find(arg)->second;
+  for (const Run::Use& arg : run.args) {
+    const Array& input = *arg.array;
     if (input.state == Array::State::kPending && !input.is_stamped) return run_of(input.run);
   }
   return nullptr;
@@ -169,9 +169,9 @@ void ControllerCore::why(ClientId client, std::uint64_t request, std::uint64_t i
   const std::string name = name_of(*run);
   if (!run->is_started) {
     text += name + " has no stamp yet: ";
-    for (const ArrayId arg : run->args) {
-      if (!find_array(arg)->is_waiting) continue;
-      reply(client, request, {}, text + why_waiting(arg));
+    for (const Run::Use& arg : run->args) {
+      if (!arg.array->is_waiting) continue;
+      reply(client, request, {}, text + why_waiting(arg.id));
       return;
     }
     for (const program::Node& node : run->program->graph.nodes) {

@@ -54,7 +54,8 @@ void HostCore::put(ArrayId array, std::uint64_t spec, const std::vector<DeviceId
   record.state = ArrayRecord::State::kOnHost;
   auto payload = bulk_.take_upload(array);
   if (!payload) {
-    poison_array(array, cancelled("upload of array " + std::to_string(sequence_of(array)) + " was withdrawn"));
+    poison_array(array, cancelled("upload of array " + std::to_string(sequence_of(array)) +
+                                  " was withdrawn"));
     return;
   }
   record.memory = ShardMemory(std::move(*payload));

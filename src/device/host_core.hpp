@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -226,9 +227,11 @@ class HostCore {
   std::unordered_map<PlanId, std::unique_ptr<HostPlan>> plans_;
   std::unordered_map<std::uint64_t, ArraySpec> specs_;
   std::unordered_map<std::uint64_t, std::shared_ptr<const ArrayDesc>> upload_descs_;
-  std::unordered_map<Stamp, std::unique_ptr<PartRun>> parts_;
+  // Records of parts and arrays come and go with every run: a pool spares most of the heap's cost.
+  std::pmr::unsynchronized_pool_resource pool_;
+  std::pmr::unordered_map<Stamp, std::unique_ptr<PartRun>> parts_{&pool_};
   std::vector<std::unique_ptr<PartRun>> spare_parts_;
-  std::unordered_map<ArrayId, ArrayRecord> arrays_;
+  std::pmr::unordered_map<ArrayId, ArrayRecord> arrays_{&pool_};
   std::unordered_map<ArrayId, std::vector<Waiter>> waiters_;
   struct HeldOrder {
     program::OrderKind kind;

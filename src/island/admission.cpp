@@ -241,7 +241,7 @@ void SchedulerCore::admit(std::uint32_t slot, bool overtaking) {
   free_waiting_.remove(parts_, slot);
   --counters_.parts_waiting;
   ++counters_.admitted;
-  actions_.push_back({.kind = Action::Kind::kAdmit, .stamp = part.stamp});
+  act(Action::Kind::kAdmit, part);
   make_ready(slot);
 }
 
@@ -367,7 +367,7 @@ void SchedulerCore::start_move(Part& part) {
   }
   part.moving = true;
   ++counters_.moves;
-  actions_.push_back({.kind = Action::Kind::kMoveSends, .stamp = part.stamp});
+  act(Action::Kind::kMoveSends, part);
 }
 
 void SchedulerCore::request_moves(const Part& part) {

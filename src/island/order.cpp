@@ -99,8 +99,7 @@ void SchedulerCore::place(std::uint32_t slot, std::uint32_t to) {
   const PartProfile& profile = *part.profile;
   const std::uint32_t from = part.next;
   SEAWAY_CHECK(from < to && to <= part.end, from, to, part.end);
-  actions_.push_back(
-      {.kind = Action::Kind::kPlace, .stamp = part.stamp, .first = from, .last = to});
+  act(Action::Kind::kPlace, part, from, to);
   counters_.gangs_placed += to - from;
   const std::uint64_t cost = profile.cost_before[to] - profile.cost_before[from];
   for (const DeviceClass& same : profile.classes) {

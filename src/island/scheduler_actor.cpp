@@ -102,7 +102,6 @@ void SchedulerActor::read_launches(const Frame& frame) {
       for (ArrayId& id : launch.args) id = ids[next++];
       launch.outputs.resize(launch.plan->outputs.size());
       for (ArrayId& id : launch.outputs) id = ids[next++];
-      tenants_[launch.stamp] = {launch.tenant, launch.run};
       events_.record({.time_ns = now_ns_,
                       .stamp = launch.stamp,
                       .object = launch.run,
@@ -180,17 +179,14 @@ void SchedulerActor::record(const Action& action) {
     default:
       return;
   }
-  const auto tenant = tenants_.find(action.stamp);
-  const bool is_known = tenant != tenants_.end();
   events_.record({.time_ns = now_ns_,
                   .stamp = action.stamp,
-                  .object = is_known ? tenant->second.second : 0,
+                  .object = action.run,
                   .value = value,
                   .position = action.first,
-                  .tenant = is_known ? tenant->second.first : 0,
+                  .tenant = action.tenant,
                   .island = static_cast<std::uint16_t>(island_),
                   .kind = kind});
-  if (action.kind == Action::Kind::kFinished && is_known) tenants_.erase(tenant);
 }
 
 void SchedulerActor::idle() {

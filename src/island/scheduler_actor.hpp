@@ -44,7 +44,6 @@ class SchedulerActor final : public actor::Actor {
   events::EventStream& events_;
   SchedulerCore core_;
   std::unordered_map<PlanId, program::PartPlanPtr> plans_;
-  std::unordered_map<Stamp, std::pair<TenantId, RunId>> tenants_;  // Of parts, for events.
   std::uint64_t now_ns_ = 0;  // When the message that is being handled arrived.
   Launch launch_;             // The one that is being read.
   std::vector<Action> orders_, exists_, finished_;

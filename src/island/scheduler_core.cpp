@@ -60,6 +60,16 @@ Status SchedulerCore::launch(const Launch& launch) {
   return {};
 }
 
+void SchedulerCore::act(Action::Kind kind, const Part& part, std::uint32_t first,
+                        std::uint32_t last) {
+  actions_.push_back({.kind = kind,
+                      .stamp = part.stamp,
+                      .first = first,
+                      .last = last,
+                      .run = part.run,
+                      .tenant = part.tenant});
+}
+
 Result<std::uint32_t> SchedulerCore::plan_slot(const program::PartPlanPtr& plan) {
   if (plan.get() == last_plan_ && last_plan_) return last_plan_slot_;
   const auto key_at = [this](std::uint32_t at) { return plan_key(at); };
@@ -101,23 +111,23 @@ void SchedulerCore::sweep_plans() {
 
 Status SchedulerCore::check_launch(const Launch& launch, const PartProfile& profile) {
   const program::PartPlan& plan = *profile.plan;
-  const std::string who = "part of stamp " + std::to_string(launch.stamp);
+  const auto who = [&launch] { return "part of stamp " + std::to_string(launch.stamp); };
   if (launch.args.size() != plan.args.size() || launch.outputs.size() != plan.outputs.size())
-    return invalid_argument(who + " has " + std::to_string(launch.args.size()) + " arguments and " +
-                            std::to_string(launch.outputs.size()) + " outputs; its plan has " +
-                            std::to_string(plan.args.size()) + " and " +
+    return invalid_argument(who() + " has " + std::to_string(launch.args.size()) +
+                            " arguments and " + std::to_string(launch.outputs.size()) +
+                            " outputs; its plan has " + std::to_string(plan.args.size()) + " and " +
                             std::to_string(plan.outputs.size()));
   bool donates = false;
   for (std::size_t i = 0; i < launch.args.size(); ++i) {
     const std::uint32_t array = arrays_.find(launch.args[i]);
     donates |= plan.args[i].donated;
     if (array != kNoSlot && (arrays_[array].dropped || arrays_[array].consumed))
-      return invalid_argument(who + " names array " + std::to_string(launch.args[i]) +
+      return invalid_argument(who() + " names array " + std::to_string(launch.args[i]) +
                               ", which was donated or freed before");
   }
   for (ArrayId output : launch.outputs)
     if (arrays_.find(output) != kNoSlot)
-      return invalid_argument(who + " makes array " + std::to_string(output) +
+      return invalid_argument(who() + " makes array " + std::to_string(output) +
                               ", which exists already; outputs need new ids");
   if (!donates) return {};
   std::vector<ArrayId> sorted = launch.args;
@@ -125,7 +135,7 @@ Status SchedulerCore::check_launch(const Launch& launch, const PartProfile& prof
   for (std::size_t i = 0; i < launch.args.size(); ++i) {
     const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), launch.args[i]);
     if (plan.args[i].donated && last - first > 1)
-      return invalid_argument(who + " donates array " + std::to_string(launch.args[i]) +
+      return invalid_argument(who() + " donates array " + std::to_string(launch.args[i]) +
                               " and names it twice");
   }
   return {};
@@ -343,7 +353,7 @@ void SchedulerCore::cancel(Stamp stamp) {
   const PartProfile& profile = *part.profile;
   part.cancelled = true;
   ++counters_.cancelled;
-  actions_.push_back({.kind = Action::Kind::kCancel, .stamp = stamp});
+  act(Action::Kind::kCancel, part);
   stop_waiting(slot);
   if (part.ready) ready_.remove(part.tenant, slot);
   part.ready = false;
@@ -416,7 +426,7 @@ void SchedulerCore::finish_if_over(std::uint32_t slot) {
   counters_.send_room_used_bytes -= part.send_room;
   overtakers_.remove(parts_, slot);
   live_.remove(parts_, slot);
-  actions_.push_back({.kind = Action::Kind::kFinished, .stamp = part.stamp});
+  act(Action::Kind::kFinished, part);
   by_stamp_.erase(part.stamp, [this](std::uint32_t at) { return parts_[at].stamp; });
   --plans_[part.plan_slot].parts;
   ready_.finished(part.tenant);

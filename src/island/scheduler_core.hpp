@@ -50,6 +50,8 @@ struct Action {
   ArrayId array = 0;
   std::uint32_t edge = 0;
   IslandId peer = 0;
+  RunId run = 0;  // Whose part it is, with `stamp`; for events.
+  TenantId tenant = 0;
 };
 
 /// One decision that the rules allow now, for callers that decide themselves.
@@ -158,6 +160,7 @@ class SchedulerCore {
   // scheduler_core.cpp: events.
   std::uint32_t find(Stamp stamp) const;
   Result<std::uint32_t> plan_slot(const program::PartPlanPtr& plan);
+  void act(Action::Kind kind, const Part& part, std::uint32_t first = 0, std::uint32_t last = 0);
   std::uint64_t plan_key(std::uint32_t slot) const;
   void sweep_plans();
   Status check_launch(const Launch& launch, const PartProfile& profile);

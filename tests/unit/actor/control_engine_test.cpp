@@ -197,17 +197,16 @@ TEST_F(HelpedEngineTest, WorkPostedWhileACallerHelpsIsDoneAfterItHasItsAnswer) {
 TEST_F(ControlEngineTest, TimersThatACallerSetsWhileItHelpsFireThoughItLeaves) {
   std::atomic<std::uint64_t> fired = 0;
   std::unique_ptr<Engine> engine = make_control_engine(clock_);
-  const Address address =
-      engine->spawn("a", std::make_unique<CallbackActor>([&](auto number) {
-                      for (const std::uint64_t delay_ns : {100'000, 300'000}) {
-                        engine->schedule(clock_.now_ns() + delay_ns, [&] {
-                          ++fired;
-                          engine->notify();
-                        });
-                      }
-                      heard_ = number;
-                      engine->notify();
-                    }));
+  const Address address = engine->spawn("a", std::make_unique<CallbackActor>([&](auto number) {
+                                          for (const std::uint64_t delay_ns : {100'000, 300'000}) {
+                                            engine->schedule(clock_.now_ns() + delay_ns, [&] {
+                                              ++fired;
+                                              engine->notify();
+                                            });
+                                          }
+                                          heard_ = number;
+                                          engine->notify();
+                                        }));
 
   for (std::uint64_t i = 1; i <= 200; ++i) {
     address.send(number_frame(i));

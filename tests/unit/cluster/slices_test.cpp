@@ -21,7 +21,8 @@ namespace {
 /// The device that a gang of `function` ran on last.
 DeviceId device_of(const Cluster& cluster, const std::string& function) {
   std::optional<DeviceId> device;
-  for (const GangRecord& gang : recent_gangs(cluster).value()) {
+  const std::vector<GangRecord> gangs = recent_gangs(cluster).value();
+  for (const GangRecord& gang : gangs) {
     if (gang.function == function) device = gang.devices.at(0);
   }
   EXPECT_TRUE(device.has_value()) << function << " never ran";
