@@ -8,7 +8,12 @@
 namespace seaway::controller {
 ControllerCore::ControllerCore(ControllerOptions options, program::SliceBinder& binder,
                                const Clock& clock, events::EventStream& events)
-    : options_(options), binder_(binder), clock_(clock), events_(events), arrays_(&array_pool_) {
+    : options_(options),
+      binder_(binder),
+      clock_(clock),
+      events_(events),
+      array_pool_(std::pmr::pool_options{.max_blocks_per_chunk = 1024}),
+      arrays_(&array_pool_) {
   outbox_.islands.resize(options_.islands);
   kept_bytes_.assign(options_.islands, 0);
 }

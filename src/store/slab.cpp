@@ -24,6 +24,7 @@ Slab::~Slab() {
 SlabCache::~SlabCache() {
   SEAWAY_CHECK(live_slabs_ == 0, live_slabs_);
   trim();
+  for (std::byte* page : pages_) allocator_.release(page, kPageBytes);
 }
 
 /// Classes 0-3 are 1-4 lines of 64 bytes; above, each doubling has four classes, so that class c
@@ -45,9 +46,26 @@ std::byte* SlabCache::take(std::uint32_t size_class) {
   const std::size_t bytes = bytes_of(size_class);
   if (Free* free = free_[size_class]) [[likely]] {
     free_[size_class] = free->next;
-    cached_bytes_ -= bytes;
+    if (bytes > kSmallBytes) cached_bytes_ -= bytes;
     return reinterpret_cast<std::byte*>(free);
   }
+  return bytes > kSmallBytes ? allocate(bytes) : take_small(size_class);
+}
+
+/// Small slabs of all classes are cut from one page after another; less than one is lost a page.
+std::byte* SlabCache::take_small(std::uint32_t size_class) {
+  const std::size_t bytes = bytes_of(size_class);
+  if (static_cast<std::size_t>(page_end_ - page_) < bytes) {
+    std::byte* page = allocate(kPageBytes);
+    if (!page) return nullptr;
+    pages_.push_back(page);
+    page_ = page;
+    page_end_ = page + kPageBytes;
+  }
+  return std::exchange(page_, page_ + bytes);
+}
+
+std::byte* SlabCache::allocate(std::size_t bytes) {
   std::byte* base = allocator_.allocate(bytes);
   if (!base && cached_bytes_ > 0) {
     trim();  // Bytes of other classes may be what is missing.
@@ -89,16 +107,17 @@ void SlabCache::give_back(std::byte* base, std::uint32_t size_class) {
   if (size_class == kNoBytes) return;
   const std::size_t bytes = bytes_of(size_class);
   live_bytes_ -= bytes;
-  if (bytes > limits_.cached_bytes_max - cached_bytes_) {
+  const bool is_small = bytes <= kSmallBytes;
+  if (!is_small && bytes > limits_.cached_bytes_max - cached_bytes_) {
     allocator_.release(base, bytes);
     return;
   }
   free_[size_class] = new (base) Free{free_[size_class]};
-  cached_bytes_ += bytes;
+  if (!is_small) cached_bytes_ += bytes;
 }
 
 void SlabCache::trim() {
-  for (std::uint32_t size_class = 0; size_class < kClasses; ++size_class) {
+  for (std::uint32_t size_class = class_of(kSmallBytes) + 1; size_class < kClasses; ++size_class) {
     while (Free* free = free_[size_class]) {
       free_[size_class] = free->next;
       allocator_.release(reinterpret_cast<std::byte*>(free), bytes_of(size_class));

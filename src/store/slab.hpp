@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "seaway/status.hpp"
 
@@ -77,13 +78,17 @@ class Slab {
 };
 
 /// Makes slabs, and keeps the bytes of dead ones for the next of about the same size, within a
-/// bound. Sizes are rounded up to a class, by less than a quarter. Not thread-safe.
+/// bound. Sizes are rounded up to a class, by less than a quarter. Small slabs are cut from pages,
+/// for the heap would add about their own size to each; pages stay until the cache ends. Not
+/// thread-safe.
 class SlabCache {
  public:
   struct Limits {
     std::size_t cached_bytes_max = std::size_t{256} << 20;  // Of dead slabs.
     std::size_t slab_bytes_max = std::size_t{1} << 44;      // Of one slab.
   };
+  static constexpr std::size_t kSmallBytes = 1024;
+  static constexpr std::size_t kPageBytes = 32 * 1024;
 
   SlabCache(Allocator& allocator, Limits limits) : allocator_(allocator), limits_(limits) {}
   /// All slabs must be dead.
@@ -96,7 +101,7 @@ class SlabCache {
   /// (after the cache has been emptied).
   Result<Slab> make(std::uint32_t shards, std::size_t shard_bytes);
 
-  /// Gives all cached bytes back to the allocator.
+  /// Gives all cached bytes back to the allocator, but for pages of small slabs.
   void trim();
 
   std::size_t cached_bytes() const { return cached_bytes_; }
@@ -116,11 +121,16 @@ class SlabCache {
   static std::uint32_t class_of(std::size_t bytes);
   static std::size_t bytes_of(std::uint32_t size_class);
   std::byte* take(std::uint32_t size_class);
+  std::byte* take_small(std::uint32_t size_class);
+  std::byte* allocate(std::size_t bytes);
   void give_back(std::byte* base, std::uint32_t size_class);
 
   Allocator& allocator_;
   Limits limits_;
   std::array<Free*, kClasses> free_{};
+  std::byte* page_ = nullptr;  // What is left of the page that is being cut: [page_, page_end_).
+  std::byte* page_end_ = nullptr;
+  std::vector<std::byte*> pages_;
   std::size_t cached_bytes_ = 0;
   std::size_t live_bytes_ = 0;
   std::size_t live_slabs_ = 0;

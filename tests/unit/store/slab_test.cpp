@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <vector>
 
 #include "base/random.hpp"
 
@@ -96,16 +97,40 @@ TEST(SlabCache, RecyclesTheBytesOfDeadSlabs) {
   EXPECT_EQ(allocator.calls, 1u);
 }
 
+TEST(SlabCache, CutsSmallSlabsFromSharedPagesAndRecyclesThem) {
+  CountingAllocator allocator;
+  {
+    SlabCache cache(allocator, {});
+    std::vector<Slab> slabs;
+    for (int i = 0; i < 300; ++i) slabs.push_back(cache.make(1, 64 + i % 3 * 448).value());
+    for (std::size_t i = 0; i < slabs.size(); ++i) {
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(slabs[i].base()) % 64, 0u);
+      std::memset(slabs[i].base(), static_cast<int>(i), 64 + i % 3 * 448);
+    }
+    for (std::size_t i = 0; i < slabs.size(); ++i) {
+      EXPECT_EQ(slabs[i].base()[63 + i % 3 * 448], static_cast<std::byte>(i));
+    }
+    const std::size_t pages = allocator.calls;
+    EXPECT_EQ(pages,
+              (300 / 3 * (64 + 512 + 1024) + SlabCache::kPageBytes - 1) / SlabCache::kPageBytes);
+
+    slabs.clear();
+    for (int i = 0; i < 300; ++i) slabs.push_back(cache.make(1, 64 + i % 3 * 448).value());
+    EXPECT_EQ(allocator.calls, pages);
+  }
+  EXPECT_EQ(allocator.used, 0u);
+}
+
 TEST(SlabCache, KeepsNoMoreDeadBytesThanItsLimit) {
   CountingAllocator allocator;
-  SlabCache cache(allocator, {.cached_bytes_max = 256});
+  SlabCache cache(allocator, {.cached_bytes_max = 4096});
 
   {
-    const Slab a = cache.make(1, 128).value(), b = cache.make(1, 128).value(),
-               c = cache.make(1, 64).value();
+    const Slab a = cache.make(1, 2048).value(), b = cache.make(1, 2048).value(),
+               c = cache.make(1, 2048).value();
   }
 
-  EXPECT_LE(cache.cached_bytes(), 256u);
+  EXPECT_EQ(cache.cached_bytes(), 4096u);
   EXPECT_EQ(allocator.used, cache.cached_bytes());
   cache.trim();
   EXPECT_EQ(allocator.used, 0u);
@@ -117,7 +142,7 @@ TEST(SlabCache, RoundsUpByLessThanAQuarter) {
   RandomStream random(1, 1);
 
   for (int i = 0; i < 1000; ++i) {
-    const std::size_t bytes = (1 + random.below(1 << 14)) * 64;
+    const std::size_t bytes = (17 + random.below(1 << 14)) * 64;
     const Slab slab = cache.make(1, bytes).value();
     ASSERT_GE(allocator.used, bytes);
     ASSERT_LT(allocator.used, bytes + bytes / 4 + 1);
@@ -126,15 +151,15 @@ TEST(SlabCache, RoundsUpByLessThanAQuarter) {
 
 TEST(SlabCache, EmptiesItselfBeforeItRefuses) {
   CountingAllocator allocator;
-  allocator.limit = 1024;
+  allocator.limit = 4096;
   SlabCache cache(allocator, {});
 
-  { const Slab dead = cache.make(1, 768).value(); }
-  const Slab fits = cache.make(1, 1024).value();
+  { const Slab dead = cache.make(1, 3072).value(); }
+  const Slab fits = cache.make(1, 4096).value();
   const Result<Slab> refused = cache.make(1, 64);
 
   EXPECT_EQ(refused.status(),
-            resource_exhausted("slab of 64 bytes refused: the host has no more memory (1024 bytes "
+            resource_exhausted("slab of 64 bytes refused: the host has no more memory (4096 bytes "
                                "in 1 slabs are in use); free arrays, or lower the device memory"));
 }
 
