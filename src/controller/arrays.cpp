@@ -59,7 +59,7 @@ void ControllerCore::remove_array(ArrayId id, Array& array) {
     give_back(client, array.island, array.kept_bytes);
     // Of a donated array too: a run that never started, or that does not read it there, took
     // nothing. The scheduler knows, and ignores the second free of one that is gone.
-    outbox_.islands[array.island].frees.push_back(array.physical);
+    if (!array.is_freed) outbox_.islands[array.island].frees.push_back(array.physical);
   }
   --tenants_[array.tenant]->arrays;
   --client.arrays;
@@ -67,10 +67,28 @@ void ControllerCore::remove_array(ArrayId id, Array& array) {
   arrays_.erase(id);
 }
 
+/// Somebody waits for a value that is passed on only when the run that makes it has its outcome.
+bool ControllerCore::is_fetch_held(ArrayId id, const Array& array) {
+  if (array.state != Array::State::kPending) return false;
+  const Run* maker = run_of(array.run);
+  return maker && std::any_of(maker->fetches.begin(), maker->fetches.end(),
+                              [id](const auto& fetch) { return fetch.array == id; });
+}
+
+/// Nobody will name the array on its island again, though runs that read it may be unfinished: its
+/// room ends behind them, without waiting for word of their end. The record stays for them.
+void ControllerCore::free_early(ArrayId id, Array& array) {
+  if (array.is_freed || !array.is_counted || !array.is_stamped) return;
+  if (array.has_handle || array.open_readers > 0 || is_fetch_held(id, array)) return;
+  array.is_freed = true;
+  outbox_.islands[array.island].frees.push_back(array.physical);
+}
+
 void ControllerCore::release(ClientId client, ArrayId id) {
   Array* array = find_array(id);
   if (!array || client_of(id) != client || !array->has_handle) return;
   array->has_handle = false;
+  free_early(id, *array);
   drop_reference(id, *array);
 }
 

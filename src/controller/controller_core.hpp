@@ -51,9 +51,9 @@ struct RunRequest {
 /// Gives each run its stamp, sends its parts to their islands, and decides its one outcome.
 ///
 /// Invariants: CO-1 a run is stamped after every run whose arrays it reads (rule 1 of
-/// docs/order.md); CO-2 every run gets exactly one outcome; CO-3 an array is freed when its handle
-/// is gone and no run that reads it is unfinished, once; CO-4 no payload passes through.
-/// Control thread only; never blocks.
+/// docs/order.md); CO-2 every run gets exactly one outcome; CO-3 an array is freed once: when its
+/// handle is gone and all runs that read it are launched, so that its room ends behind them; CO-4
+/// no payload passes through. Control thread only; never blocks.
 class ControllerCore {
  public:
   ControllerCore(ControllerOptions options, program::SliceBinder& binder, const Clock& clock,
@@ -149,6 +149,8 @@ class ControllerCore {
   Client& owner(ArrayId array);
   void remove_array(ArrayId id, Array& array);
   void forward_fetch(const ControllerOutbox::Fetch& fetch);
+  bool is_fetch_held(ArrayId id, const Array& array);
+  void free_early(ArrayId id, Array& array);
   bool is_awaited(const Run& taker);
   void end_reading(Run& run);
 

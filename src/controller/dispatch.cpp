@@ -174,7 +174,10 @@ Status ControllerCore::arg_failure(const Run& run) const {
 void ControllerCore::end_reading(Run& run) {
   if (!run.is_reading) return;
   run.is_reading = false;
-  for (const Run::Use& arg : run.args) --arg.array->open_readers;
+  for (const Run::Use& arg : run.args) {
+    --arg.array->open_readers;
+    free_early(arg.id, *arg.array);
+  }
 }
 
 /// An argument that `taker` uses up is to be read first: by a run in a segment that has no stamp
@@ -187,12 +190,7 @@ bool ControllerCore::is_awaited(const Run& taker) {
     const auto own = std::count_if(taker.args.begin(), taker.args.end(),
                                    [&array](const Run::Use& arg) { return arg.array == &array; });
     if (array.open_readers > static_cast<std::uint32_t>(own)) return true;
-    if (array.state != Array::State::kPending) continue;
-    const Run* maker = run_of(array.run);
-    if (!maker) continue;
-    for (const ControllerOutbox::Fetch& fetch : maker->fetches) {
-      if (fetch.array == taker.args[i].id) return true;
-    }
+    if (is_fetch_held(taker.args[i].id, array)) return true;
   }
   return false;
 }
@@ -385,7 +383,10 @@ void ControllerCore::launch_segment(Run& run) {
     run.intermediates[arg.index] = 0;
   }
   if (run.is_fully_stamped) end_reading(run);
-  for (Array* output : run.outputs) output->is_stamped |= run.is_fully_stamped;
+  for (std::size_t i = 0; run.is_fully_stamped && i < run.outputs.size(); ++i) {
+    run.outputs[i]->is_stamped = true;
+    free_early(run.first_output + i, *run.outputs[i]);
+  }
 }
 
 void ControllerCore::advance_segments(Run& run) {

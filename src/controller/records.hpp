@@ -108,6 +108,7 @@ struct ControllerCore::Array {
   bool is_donated = false;
   bool is_stamped = false;  // Its producer has a stamp (or it was uploaded).
   bool is_counted = false;  // Its room is charged to the island of its slice.
+  bool is_freed = false;    // Its island knows that nobody will name it again.
   bool is_waiting = false;  // An upload for which there is no room yet.
   std::uint16_t tenant = 0;
   std::uint16_t island = 0;         // Where its room is counted; once it has room.
