@@ -181,7 +181,6 @@ class ControlEngine final : public Engine {
 
   bool wait(const std::function<bool()>& ready, std::uint64_t deadline_ns) override {
     SEAWAY_CHECK(!on_control_thread());
-    if (ready()) return true;
     if (help(ready, deadline_ns)) return true;
     std::unique_lock guard(wait_mutex_);
     ++waiting_;
@@ -249,6 +248,7 @@ class ControlEngine final : public Engine {
     {
       std::lock_guard guard(coordinator_.mutex);
       coordinator_.prediction.waits(self, clock_.now_ns());
+      if (ready()) return true;
       if (!coordinator_.asleep || coordinator_.helped) return false;
       coordinator_.helped = true;
       coordinator_.left_ns = 0;

@@ -23,7 +23,7 @@ class CallerPredictionTest : public ::testing::Test {
 };
 
 TEST_F(CallerPredictionTest, TrustsAThreadThatHasCalledAndWaitedInTurns) {
-  call(CallerPrediction::kCallsMin - 1);
+  call(CallerPrediction::kScoreLikely - 1);
   EXPECT_FALSE(prediction_.is_likely());
   call(1);
 
@@ -31,47 +31,59 @@ TEST_F(CallerPredictionTest, TrustsAThreadThatHasCalledAndWaitedInTurns) {
 }
 
 TEST_F(CallerPredictionTest, TrustsOnlyTheFirstWordSinceAWait) {
-  call(CallerPrediction::kCallsMin);
+  call(CallerPrediction::kScoreLikely);
 
   EXPECT_TRUE(prediction_.spoke(self_, now_ns_));
   EXPECT_FALSE(prediction_.spoke(self_, now_ns_));
 }
 
 TEST_F(CallerPredictionTest, TrustsNoOtherThread) {
-  call(CallerPrediction::kCallsMin);
+  call(CallerPrediction::kScoreLikely);
 
   EXPECT_FALSE(prediction_.spoke(std::thread::id(), now_ns_));
 }
 
 TEST_F(CallerPredictionTest, DoesNotTrustAThreadThatComputesBeforeItWaits) {
-  call(CallerPrediction::kCallsMin, CallerPrediction::kPatienceNs);
+  call(CallerPrediction::kScoreLikely, CallerPrediction::kPatienceNs);
 
   EXPECT_FALSE(prediction_.spoke(self_, now_ns_));
 }
 
-TEST_F(CallerPredictionTest, NeedsTwiceAsManyCallsAfterEachMiss) {
-  call(CallerPrediction::kCallsMin);
+TEST_F(CallerPredictionTest, HasToEarnTrustAgainAfterAMiss) {
+  call(CallerPrediction::kScoreLikely);
   prediction_.missed();
 
-  call(2 * CallerPrediction::kCallsMin - 1);
+  call(CallerPrediction::kScoreLikely - 1);
   EXPECT_FALSE(prediction_.is_likely());
   call(1);
   EXPECT_TRUE(prediction_.is_likely());
 }
 
-TEST_F(CallerPredictionTest, ForgetsAMissAfterManyGoodCalls) {
-  call(CallerPrediction::kCallsMin);
-  prediction_.missed();
-  call(64 * 2 * CallerPrediction::kCallsMin);
-  prediction_.forget_if_quiet(now_ns_ + CallerPrediction::kQuietNs + 1);
+TEST_F(CallerPredictionTest, ForgivesAMissNowAndThen) {
+  call(10 * CallerPrediction::kScoreMax);
 
-  call(CallerPrediction::kCallsMin);
+  prediction_.missed();
+  prediction_.missed();
 
   EXPECT_TRUE(prediction_.is_likely());
 }
 
+TEST_F(CallerPredictionTest, IsWrongAtMostOnceInSoManyCalls) {
+  int misses = 0, calls = 0;
+  for (; calls < 100'000; ++calls) {
+    if (prediction_.spoke(self_, now_ns_ += 1000) && calls % 2 == 0) {
+      prediction_.missed();
+      ++misses;
+    } else {
+      prediction_.waits(self_, now_ns_ += 1000);
+    }
+  }
+
+  EXPECT_LE(misses, calls / CallerPrediction::kScoreLikely);
+}
+
 TEST_F(CallerPredictionTest, ForgetsACallerThatHasGoneQuiet) {
-  call(CallerPrediction::kCallsMin);
+  call(CallerPrediction::kScoreLikely);
 
   prediction_.forget_if_quiet(now_ns_ + CallerPrediction::kQuietNs);
   EXPECT_TRUE(prediction_.is_likely());
