@@ -108,6 +108,8 @@ void ControllerCore::fetch(ClientId client, ArrayId id, std::uint64_t request) {
     return;
   }
   if (array->is_waiting) {
+    // Whoever asked for the value gets it, though the handle goes in the meantime.
+    ++array->references;
     find_put(owner(id), id)->fetches.push_back({id, client, request});
     return;
   }

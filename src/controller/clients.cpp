@@ -74,6 +74,10 @@ void ControllerCore::goodbye(ClientId client_id) {
   for (Run* run : unfinished) {
     if (run) cancel(client_id, run->id);
   }
+  while (!client.puts.empty()) {
+    fail(take_put(client, client.puts.begin()),
+         cancelled("client " + std::to_string(client_id) + " has gone"));
+  }
   std::vector<ArrayId> owned;
   for (const auto& [id, array] : arrays_) {
     if (client_of(id) == client_id) owned.push_back(id);

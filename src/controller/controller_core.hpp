@@ -163,6 +163,7 @@ class ControllerCore {
   std::string why_waiting(ArrayId array);
   void accept(const WaitingPut& put);
   void fail(const WaitingPut& put, Status status);
+  void serve_fetches(const WaitingPut& put);
   std::deque<WaitingPut>::iterator find_put(Client& client, ArrayId array);
   WaitingPut take_put(Client& client, std::deque<WaitingPut>::iterator at);
   void pump_puts(Client& client);

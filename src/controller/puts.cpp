@@ -110,7 +110,7 @@ void ControllerCore::accept(const WaitingPut& put) {
   outbox_.islands[place.island].puts.push_back(
       {put.array, put.spec, array.tenant, array.kept_bytes / place.devices.size(), place.devices});
   outbox_.client(client.id).resolved.push_back({put.array, {}});
-  for (const ControllerOutbox::Fetch& fetch : put.fetches) forward_fetch(fetch);
+  serve_fetches(put);
 }
 
 /// It is remembered until its handle goes: runs that name it fail with its reason.
@@ -119,10 +119,16 @@ void ControllerCore::fail(const WaitingPut& put, Status status) {
   array.state = Array::State::kFailed;
   array.is_stamped = true;
   array.failure = new Status(status);
-  for (const ControllerOutbox::Fetch& fetch : put.fetches) forward_fetch(fetch);
   const Client& client = owner(put.array);
-  if (client.is_gone) return;
-  outbox_.client(client.id).resolved.push_back({put.array, std::move(status)});
+  if (!client.is_gone) {
+    outbox_.client(client.id).resolved.push_back({put.array, std::move(status)});
+  }
+  serve_fetches(put);
+}
+
+void ControllerCore::serve_fetches(const WaitingPut& put) {
+  for (const ControllerOutbox::Fetch& fetch : put.fetches) forward_fetch(fetch);
+  for (std::size_t i = 0; i < put.fetches.size(); ++i) drop_reference(put.array);
 }
 
 std::deque<ControllerCore::WaitingPut>::iterator ControllerCore::find_put(Client& client,

@@ -172,13 +172,15 @@ TEST(Memory, AnUploadOfAClientThatWaitsGetsTheRoomOfTheNextArrayThatGoes) {
   const Array first = world.put(100), second = world.put(200);
   const seaway::Run reader = world.total.execute({second});
   const Future<std::vector<float>> early = first.to_host<float>();
+  const Future<std::vector<float>> nameless = world.put(300).to_host<float>();
   EXPECT_NE(first.why().find("waits for room: "), std::string::npos) << first.why();
   EXPECT_NE(reader.why().find("waits for room: "), std::string::npos) << reader.why();
   EXPECT_TRUE(first.error().ok());
 
-  world.kept.erase(world.kept.begin(), world.kept.begin() + 2);
+  world.kept.erase(world.kept.begin(), world.kept.begin() + 3);
 
   EXPECT_EQ(early.get().value(), counted(kElements, 100));
+  EXPECT_EQ(nameless.get().value(), counted(kElements, 300));
   EXPECT_EQ(read(second), counted(kElements, 200));
   EXPECT_EQ(read(reader.output(0)), std::vector<float>{200 * 4096 + 4095 * 2048});
 }
