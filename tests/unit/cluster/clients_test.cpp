@@ -5,10 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "client/frames.hpp"
-#include "client/outbox.hpp"
 #include "cluster_fixture.hpp"
-#include "overheard.hpp"
 #include "resources/slice_binder.hpp"
 
 namespace seaway {
@@ -75,50 +72,77 @@ TEST(Clients, OneThatGoesIsRememberedUntilItsLastRunEnds) {
                          [](auto& embedded) { return embedded.controller().client_count() == 1; }));
 }
 
+/// A controller of one device that nobody runs.
+struct LoneController {
+  explicit LoneController(controller::ControllerOptions options = {})
+      : binder(make_resources()), core(options, binder, clock, events) {}
+
+  static resources::ResourceCore make_resources() {
+    resources::ResourceCore resources({});
+    resources.add_island({{"cpu", 1 << 20}});
+    return resources;
+  }
+  void define(ClientId client, std::uint64_t sequence, const std::string& name) {
+    program::FunctionInfo info;
+    info.id = make_id(client, sequence);
+    info.name = name;
+    core.define_function(client, info, Frame());
+  }
+
+  resources::ResourceBinder binder;
+  RealClock clock;
+  events::EventStream events;
+  controller::ControllerCore core;
+};
+
 TEST(Clients, TheIdOfOneThatHasGoneIsNotUsedAgain) {
-  const Cluster cluster = Cluster::start("embedded:devices=1").value();
-  const Client observer = cluster.connect().value();
-  const ClientId gone = make_busy_client(cluster).id();
-  ASSERT_TRUE(eventually(cluster,
-                         [](auto& embedded) { return embedded.controller().client_count() == 1; }));
-  Overheard overheard(cluster);
-  const RunId late = make_id(gone, 1'000'000);
-  const client::Said said = {.kind = client::Said::Kind::kRun, .id = late, .first = late + 1};
+  LoneController lone;
+  lone.core.hello(1, "tenant", 0, 1);
+  lone.core.goodbye(1);
+  lone.core.pump();
+  ASSERT_EQ(lone.core.client_count(), 0u);
 
-  overheard.say(observer, client::frames::hello(gone, 77, {}));
-  overheard.say(observer, client::frames::runs(gone, {&said, 1}, {}));
+  lone.core.hello(1, "tenant", 0, 2);
+  lone.define(1, 3, "late");
+  lone.core.run(1, {.run = make_id(1, 4), .first_output = make_id(1, 5), .args = {}});
 
-  EXPECT_EQ(overheard.replies[77],
-            invalid_argument("client " + std::to_string(gone) +
-                             " has said hello before; connect anew, ids are used once"));
-  EXPECT_TRUE(overheard.outcomes.empty());
-  EXPECT_EQ(clients_of(cluster), 1u);
+  ASSERT_EQ(lone.core.outbox().clients.at(1).replies.size(), 1u);
+  EXPECT_EQ(lone.core.outbox().clients[1].replies[0].status,
+            invalid_argument("client 1 has said hello before; connect anew, ids are used once"));
+  EXPECT_TRUE(lone.core.outbox().clients[1].resolved.empty());
+  EXPECT_EQ(lone.core.client_count(), 0u);
+  EXPECT_EQ(lone.core.function_name(make_id(1, 3)), "");
+}
+
+TEST(Clients, ARunUnderAStrangersNumberIsRefused) {
+  LoneController lone;
+  lone.core.hello(1, "tenant", 0, 1);
+  lone.core.hello(2, "tenant", 0, 1);
+
+  lone.core.run(2, {.run = make_id(1, 4), .first_output = make_id(2, 5), .args = {}});
+  lone.core.run(2, {.run = make_id(2, 4), .first_output = make_id(1, 5), .args = {}});
+
+  ASSERT_EQ(lone.core.outbox().clients.at(2).resolved.size(), 2u);
+  for (const auto& resolved : lone.core.outbox().clients[2].resolved) {
+    EXPECT_EQ(resolved.status.code(), StatusCode::kInvalidArgument);
+  }
+  EXPECT_EQ(lone.core.runs_unfinished(), 0u);
 }
 
 TEST(Clients, KeepABoundedNumberOfTheirNamesForTraces) {
-  resources::ResourceCore resources({});
-  resources.add_island({{"cpu", 1 << 20}});
-  resources::ResourceBinder binder(std::move(resources));
-  const RealClock clock;
-  events::EventStream events;
   controller::ControllerOptions options;
   options.limits.old_names_max = 2;
-  controller::ControllerCore core(options, binder, clock, events);
-  core.hello(1, "tenant", 0, 1);
-  for (std::uint64_t i = 1; i <= 3; ++i) {
-    program::FunctionInfo info;
-    info.id = make_id(1, i);
-    info.name = "f" + std::to_string(i);
-    core.define_function(1, info, Frame());
-  }
+  LoneController lone(options);
+  lone.core.hello(1, "tenant", 0, 1);
+  for (std::uint64_t i = 1; i <= 3; ++i) lone.define(1, i, "f" + std::to_string(i));
 
-  core.goodbye(1);
-  core.pump();
+  lone.core.goodbye(1);
+  lone.core.pump();
 
-  EXPECT_EQ(core.client_count(), 0u);
-  EXPECT_EQ(core.function_name(make_id(1, 1)), "");
-  EXPECT_EQ(core.function_name(make_id(1, 2)), "f2");
-  EXPECT_EQ(core.function_name(make_id(1, 3)), "f3");
+  EXPECT_EQ(lone.core.client_count(), 0u);
+  EXPECT_EQ(lone.core.function_name(make_id(1, 1)), "");
+  EXPECT_EQ(lone.core.function_name(make_id(1, 2)), "f2");
+  EXPECT_EQ(lone.core.function_name(make_id(1, 3)), "f3");
 }
 
 }  // namespace
