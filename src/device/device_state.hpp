@@ -11,6 +11,8 @@ struct DeviceState {
   std::uint64_t budget_bytes = 0;
   std::uint64_t used_bytes = 0;
   std::uint64_t peak_bytes = 0;
+  std::uint64_t recorded_bytes = 0;  // What the last event about its memory said,
+  std::uint64_t most_bytes = 0;      // and the most since then.
   std::uint64_t gangs_done = 0;
   std::uint64_t busy_ns = 0;  // Time in gangs.
   bool is_draining = false;   // Nothing new starts on it; what runs ends.

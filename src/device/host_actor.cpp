@@ -169,6 +169,7 @@ void HostActor::send_compiled(FunctionId function, const Status& status,
 
 void HostActor::idle() {
   const bool has_more = core_.advance();
+  core_.record_room();
   flush_enqueued();
   flush_edges();
   flush_fetched();

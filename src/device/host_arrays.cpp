@@ -1,6 +1,8 @@
 // Arrays on a host: making, loading, spilling, poisoning, freeing, and reading them out.
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/check.hpp"
 #include "device/host_core.hpp"
@@ -24,13 +26,34 @@ void HostCore::charge(const std::vector<DeviceId>& devices, std::uint64_t bytes)
     SEAWAY_CHECK(state.used_bytes <= state.budget_bytes, options_.island, device, bytes,
                  state.used_bytes, state.budget_bytes);
     if (state.used_bytes > state.peak_bytes) state.peak_bytes = state.used_bytes;
+    if (state.used_bytes > state.most_bytes) state.most_bytes = state.used_bytes;
   }
+  is_room_changed_ = true;
 }
 
 void HostCore::uncharge(const std::vector<DeviceId>& devices, std::uint64_t bytes) {
   for (const DeviceId device : devices) {
     SEAWAY_CHECK(devices_[device].used_bytes >= bytes, options_.island, device, bytes);
     devices_[device].used_bytes -= bytes;
+  }
+  is_room_changed_ = true;
+}
+
+void HostCore::record_room() {
+  if (!is_room_changed_ || !events_.enabled(EventKind::kRoom)) return;
+  is_room_changed_ = false;
+  const std::uint64_t now_ns = clock_.now_ns();
+  for (DeviceId device = 0; device < devices_.size(); ++device) {
+    DeviceState& state = devices_[device];
+    const std::uint64_t before = std::exchange(state.recorded_bytes, state.used_bytes);
+    const std::uint64_t most = std::exchange(state.most_bytes, state.used_bytes);
+    if (before == state.used_bytes && most <= before) continue;
+    events_.record({.time_ns = now_ns,
+                    .object = std::max(most, before),
+                    .value = state.used_bytes,
+                    .place = device,
+                    .island = static_cast<std::uint16_t>(options_.island),
+                    .kind = EventKind::kRoom});
   }
 }
 
@@ -104,6 +127,20 @@ void HostCore::record_array(EventKind kind, ArrayId id, std::uint64_t bytes) {
                   .kind = kind});
 }
 
+void HostCore::record_allocation(const PartRun& part, std::uint32_t output) {
+  const program::PartPlan& shape = *part.plan->part;
+  const program::Output& made = shape.outputs[output];
+  events_.record({.time_ns = clock_.now_ns(),
+                  .stamp = part.stamp,
+                  .object = part.outputs[output],
+                  .value = shape.values[made.value].shard_bytes,
+                  .position = shape.gangs[made.gang].position,
+                  .place = shape.values[made.value].group,
+                  .tenant = part.tenant,
+                  .island = static_cast<std::uint16_t>(options_.island),
+                  .kind = EventKind::kArrayAllocate});
+}
+
 void HostCore::make_output(PartRun& part, std::uint32_t output) {
   const program::PartPlan& shape = *part.plan->part;
   const ArrayId id = part.outputs[output];
@@ -120,21 +157,14 @@ void HostCore::make_output(PartRun& part, std::uint32_t output) {
     if (donor->second.has_waiters) serve_waiters(part.args[a]);
     record.memory = std::move(donor->second.memory);
     record_array(EventKind::kArrayFree, part.args[a], record.desc->shard_bytes);
-    record_array(EventKind::kArrayAllocate, id, record.desc->shard_bytes);
+    record_allocation(part, output);
     arrays_.erase(donor);
     break;
   }
   if (!record.memory.has_value()) {
     charge(record.desc->group.devices, record.desc->shard_bytes);
     record.memory = make_memory(record.desc->group.devices.size(), record.desc->shard_bytes);
-    events_.record({.time_ns = clock_.now_ns(),
-                    .stamp = part.stamp,
-                    .object = id,
-                    .value = record.desc->shard_bytes,
-                    .place = shape.values[shape.outputs[output].value].group,
-                    .tenant = part.tenant,
-                    .island = static_cast<std::uint16_t>(options_.island),
-                    .kind = EventKind::kArrayAllocate});
+    record_allocation(part, output);
   }
   part.tables[shape.blocks.size() + shape.args.size() + output] = record.memory.buffer();
 }

@@ -117,7 +117,11 @@ void HostCore::launch(Stamp stamp, RunId run, PlanId plan_id, TenantId tenant, b
   part->edges_open = static_cast<std::uint32_t>(shape.sends.size() + shape.receives.size());
   std::uint32_t next = 0;
   part->args.resize(shape.args.size());
-  for (ArrayId& id : part->args) id = id_at(next++);
+  ArrayId newest = 0;
+  for (ArrayId& id : part->args) {
+    id = id_at(next++);
+    newest = std::max(newest, id);
+  }
   part->outputs.resize(shape.outputs.size());
   for (std::size_t i = 0; i < part->outputs.size(); ++i) {
     part->outputs[i] = id_at(next++);
@@ -130,6 +134,7 @@ void HostCore::launch(Stamp stamp, RunId run, PlanId plan_id, TenantId tenant, b
   events_.record({.time_ns = clock_.now_ns(),
                   .stamp = stamp,
                   .object = plan_id,
+                  .value = newest,
                   .tenant = tenant,
                   .island = static_cast<std::uint16_t>(options_.island),
                   .kind = events::EventKind::kPrepare});

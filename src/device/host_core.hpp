@@ -100,6 +100,10 @@ class HostCore {
   /// do at once: call again after other messages had their turn.
   bool advance();
 
+  /// Records how the memory of each device has changed since the last call. Once for all that
+  /// happened in between: a slice may have hundreds of devices, and a gang take nanoseconds.
+  void record_room();
+
   HostOutbox& outbox() { return outbox_; }
   DeviceState& device(DeviceId device) { return devices_[device]; }
   const Options& options() const { return options_; }
@@ -204,6 +208,7 @@ class HostCore {
   void charge(const std::vector<DeviceId>& devices, std::uint64_t bytes);
   void uncharge(const std::vector<DeviceId>& devices, std::uint64_t bytes);
   void record_array(events::EventKind kind, ArrayId id, std::uint64_t bytes);
+  void record_allocation(const PartRun& part, std::uint32_t output);
   void make_output(PartRun& part, std::uint32_t output);
   void poison_array(ArrayId id, const Status& cause);
   void poison_outputs(PartRun& part, std::uint32_t gang);
@@ -250,6 +255,7 @@ class HostCore {
   std::size_t pending_begin_ = 0;
   std::uint64_t pending_base_ = 0;  // Sequence number of pending_[0].
   std::vector<PartRun*> arming_;    // Admitted parts whose receives wait for room.
+  bool is_room_changed_ = false;    // Some device has more or fewer bytes than were recorded.
   std::uint64_t now_ns_ = 0;        // When the last gang ended, while gangs run back to back.
   DeviceMask blocked_;              // Scratch of advance().
   std::vector<function::ShardedBuffer> operand_scratch_, output_scratch_;

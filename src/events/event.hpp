@@ -21,7 +21,8 @@ enum class EventKind : std::uint8_t {
   kResolve,        // The client learns its outcome: object = run, tenant, code.
   kStamp,          // The controller gives a stamp: stamp, object = run, tenant.
   kLaunch,         // An island receives a part: island, stamp, object = run, tenant.
-  kPrepare,        // A host prepares a part: island, stamp, object = plan, tenant.
+  kPrepare,        // A host prepares a part: island, stamp, object = plan, tenant, value = newest
+                   // array that it reads.
   kAdmit,          // A part is admitted: island, stamp, tenant, value = bytes reserved.
   kPlace,          // Gangs [first, last) join the order: island, stamp, position = first,
                    // value = last.
@@ -31,8 +32,8 @@ enum class EventKind : std::uint8_t {
                    // position = index of the first in its part, object = one past the last,
                    // place = group, tenant, value = start of the first in ns.
   kGangNoop,       // A gang does nothing, for its run is poisoned: key, place = group, code.
-  kArrayAllocate,  // An array gets device memory: island, place = group, stamp (0: an upload),
-                   // object = array, value = bytes on each device.
+  kArrayAllocate,  // An array gets device memory: island, place = group, stamp and position of
+                   // the gang that makes it, object = array, value = bytes on each device.
   kArrayFree,      // It gives device memory back: island, place = group, object = array, value.
   kArraySpill,     // It moves from devices to its host: as kArrayFree.
   kArrayLoad,      // It moves from its host to devices: as kArrayFree.
@@ -45,8 +46,8 @@ enum class EventKind : std::uint8_t {
                    // position = edge.
   kFinished,       // A part is finished: island, stamp, code.
   kCancel,         // A cancel reaches an island: island, stamp, object = run, code.
-  kRoom,           // Memory of one device now: island, place = device, value = bytes allocated,
-                   // object = bytes reserved.
+  kRoom,           // Memory of one device has changed: island, place = device, value = bytes now,
+                   // object = most bytes since its event before.
   kUpload,         // A client's array is in host room: island, object = array, tenant,
                    // value = bytes.
   kFetch,          // A client's array is read: island, object = array, tenant, value = bytes.

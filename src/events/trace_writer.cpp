@@ -73,6 +73,7 @@ class Writer {
     for (auto& [key, gang] : gangs_) add_gang(gang);
     for (auto& [run, submission] : submissions_) add_submission(submission);
     for (const auto& [key, gang] : gangs_) add_producer_arrows(key, gang);
+    for (const auto& [part, array] : newest_read_) add_run_arrow(part, array);
     for (const Event& event : events_) add_other(event);
     add_track_names();
     std::stable_sort(entries_.begin(), entries_.end(),
@@ -112,6 +113,10 @@ class Writer {
           before->duration_ns = std::min(before->duration_ns, gap_ns);
         }
         last_submission[event.tenant] = &submission;
+      } else if (event.kind == EventKind::kPrepare && event.value != 0) {
+        newest_read_[{event.island, event.stamp}] = event.value;
+      } else if (event.kind == EventKind::kArrayAllocate && event.stamp != 0) {
+        maker_of_[event.object] = {event.island, event.stamp, event.position};
       }
     }
     for (auto& [key, gang] : gangs_) {
@@ -178,17 +183,33 @@ class Writer {
   }
 
   void add_producer_arrows(const GangKey& key, const GangSpan& gang) {
-    for (const GangKey& producer_key : gang.label.producers) {
-      const auto producer = gangs_.find(producer_key);
-      if (producer == gangs_.end() || producer_key == key || !producer->second.is_finished)
-        continue;
-      const GangSpan& from = producer->second;
-      // An arrow belongs to the slice around its end, so it leaves just before the slice closes.
-      const std::uint64_t leave_ns =
-          std::max(from.begin_ns, from.end_ns == 0 ? 0 : from.end_ns - 1);
-      if (leave_ns > gang.begin_ns) continue;
-      add_arrow("data", leave_ns, from.first_track, gang.begin_ns, gang.first_track);
+    for (const GangKey& producer : gang.label.producers) {
+      if (producer != key) add_data_arrow(producer, gang);
     }
+  }
+
+  /// From the run that made `array` to the first gang of a part of another run.
+  void add_run_arrow(const std::pair<IslandId, Stamp>& part, ArrayId array) {
+    const auto maker = maker_of_.find(array);
+    if (maker == maker_of_.end()) return;
+    const GangSpan* first = nullptr;
+    for (auto gang = gangs_.lower_bound({part.first, part.second, 0});
+         gang != gangs_.end() && gang->first.island == part.first &&
+         gang->first.stamp == part.second;
+         ++gang) {
+      if (!first || gang->second.begin_ns < first->begin_ns) first = &gang->second;
+    }
+    if (first) add_data_arrow(maker->second, *first);
+  }
+
+  void add_data_arrow(const GangKey& producer, const GangSpan& to) {
+    const auto found = gangs_.find(producer);
+    if (found == gangs_.end() || !found->second.is_finished) return;
+    const GangSpan& from = found->second;
+    // An arrow belongs to the slice around its end, so it leaves just before the slice closes.
+    const std::uint64_t leave_ns = std::max(from.begin_ns, from.end_ns == 0 ? 0 : from.end_ns - 1);
+    if (leave_ns > to.begin_ns) return;
+    add_arrow("data", leave_ns, from.first_track, to.begin_ns, to.first_track);
   }
 
   void add_arrow(const char* name, std::uint64_t from_ns, Track from, std::uint64_t to_ns,
@@ -208,11 +229,7 @@ class Writer {
       case EventKind::kMessage:
         return;
       case EventKind::kRoom:
-        name_island(event.island);
-        add(event.time_ns, "C", "memory of " + device_name(event.island, event.place),
-            scheduler_track(event.island),
-            ",\"args\":{\"allocated\":" + std::to_string(event.value) +
-                ",\"reserved\":" + std::to_string(event.object) + "}");
+        add_memory(event);
         return;
       case EventKind::kResolve:
       case EventKind::kStamp:
@@ -226,6 +243,21 @@ class Writer {
         add_instant(event, scheduler_track(event.island));
         return;
     }
+  }
+
+  void add_memory(const Event& event) {
+    name_island(event.island);
+    const auto add_point = [this, &event](std::uint64_t time_ns, std::uint64_t bytes) {
+      add(time_ns, "C", "memory of " + device_name(event.island, event.place),
+          scheduler_track(event.island), ",\"args\":{\"bytes\":" + std::to_string(bytes) + "}");
+    };
+    // Nobody knows when the most was used since the point before: a spike says that it was.
+    std::uint64_t& before = memory_[{event.island, event.place}];
+    if (event.object > std::max(before, event.value) && event.time_ns > 0) {
+      add_point(event.time_ns - 1, event.object);
+    }
+    add_point(event.time_ns, event.value);
+    before = event.value;
   }
 
   void add_instant(const Event& event, Track track) {
@@ -274,6 +306,9 @@ class Writer {
   const TraceNames& names_;
   std::map<GangKey, GangSpan> gangs_;
   std::map<RunId, Submission> submissions_;
+  std::map<std::pair<IslandId, Stamp>, ArrayId> newest_read_;
+  std::map<ArrayId, GangKey> maker_of_;
+  std::map<std::pair<IslandId, DeviceId>, std::uint64_t> memory_;  // Bytes at its last point.
   std::map<std::uint64_t, std::string> process_names_;
   std::map<Track, std::string> track_names_;
   std::vector<Entry> entries_;

@@ -45,8 +45,10 @@ struct TraceNames {
 /// Process 0 is "clients", with one track per tenant; process i + 1 is island i, with track 0 for
 /// its scheduler and track d + 1 for device d. A gang is a complete event on each of its devices;
 /// one that has not ended reaches to the last event and says "unfinished". Arrows lead from a
-/// submission to the run's first gang, and from producer gangs to consumer gangs; an arrow is left
-/// out when an end of it is no longer in `events`. Device memory is a counter track.
+/// submission to the run's first gang, from producer gangs to consumer gangs, and from the gang
+/// that made the newest array that a part reads to the part's first gang; an arrow is left out when
+/// an end of it is no longer in `events`. The memory of each device is a counter track, where a
+/// spike before a point is the most that was used since the point before.
 void write_trace(std::ostream& out, std::span<const Event> events, const TraceNames& names);
 
 /// The same, as text.

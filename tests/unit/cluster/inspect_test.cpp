@@ -5,6 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "seaway/seaway.hpp"
@@ -80,6 +84,27 @@ TEST(Inspect, TheTraceNamesFunctionsAndTenants) {
 
   EXPECT_THAT(trace, HasSubstr("\"twice\""));
   EXPECT_THAT(trace, HasSubstr("\"baker\""));
+}
+
+TEST(Inspect, TheTraceShowsTheMemoryOfEachDeviceAndWhichRunReadsWhich) {
+  const Worked worked(3, 4096);  // 8 KiB on each of two devices; an input and an output at once.
+
+  const nlohmann::json trace = nlohmann::json::parse(chrome_trace(worked.cluster).value());
+
+  std::map<std::string, std::uint64_t> most;
+  int arrows = 0;
+  for (const auto& entry : trace["traceEvents"]) {
+    if (entry["ph"] == "C") {
+      std::uint64_t& bytes = most[entry["name"]];
+      bytes = std::max(bytes, entry["args"]["bytes"].get<std::uint64_t>());
+    }
+    arrows += entry["ph"] == "s" && entry["name"] == "data";
+  }
+  const std::uint64_t peak = stats(worked.cluster).value().devices[0].peak_bytes;
+  EXPECT_EQ(most, (std::map<std::string, std::uint64_t>{{"memory of device 0", peak},
+                                                        {"memory of device 1", peak}}));
+  EXPECT_GE(peak, 2 * 8192u);
+  EXPECT_EQ(arrows, 2);  // From the first run to the second, and from that to the third.
 }
 
 TEST(Inspect, AnEmptyHandleIsRefused) {

@@ -108,12 +108,72 @@ TEST(TraceWriter, LeadsArrowsFromSubmissionAndProducerAndNeverOneEndAlone) {
   EXPECT_EQ(ends[1]["pid"], 2);
 }
 
-TEST(TraceWriter, CountsTheMemoryOfADevice) {
-  const std::vector<Json> counters = entries_of(two_island_trace(), "C");
+/// (microseconds, bytes) of each point of the counter `name`.
+std::vector<std::pair<double, int>> points_of(const Json& trace, const std::string& name) {
+  std::vector<std::pair<double, int>> points;
+  for (const Json& entry : entries_of(trace, "C")) {
+    if (entry["name"] == name) points.emplace_back(entry["ts"], entry["args"]["bytes"]);
+  }
+  return points;
+}
 
-  ASSERT_EQ(counters.size(), 1u);
-  EXPECT_EQ(counters[0]["name"], "memory of device 1");
-  EXPECT_EQ(counters[0]["args"], (Json{{"allocated", 64}, {"reserved", 128}}));
+TEST(TraceWriter, CountsTheMemoryOfEachDevice) {
+  const auto room = [](std::uint64_t time_ns, DeviceId device, std::uint64_t bytes) {
+    return Event{.time_ns = time_ns,
+                 .object = bytes,
+                 .value = bytes,
+                 .place = device,
+                 .kind = EventKind::kRoom};
+  };
+  const std::vector<Event> events = {room(1000, 0, 64), room(2000, 1, 16), room(3000, 0, 0)};
+
+  const Json trace = Json::parse(trace_to_string(events, {}));
+
+  EXPECT_EQ(points_of(trace, "memory of device 0"),
+            (std::vector<std::pair<double, int>>{{1.0, 64}, {3.0, 0}}));
+  EXPECT_EQ(points_of(trace, "memory of device 1"),
+            (std::vector<std::pair<double, int>>{{2.0, 16}}));
+  EXPECT_EQ(entries_of(trace, "C")[0]["pid"], 1);
+}
+
+TEST(TraceWriter, ShowsTheMostMemoryUsedBetweenTwoPointsAsASpike) {
+  const Json trace = two_island_trace();
+
+  EXPECT_EQ(points_of(trace, "memory of device 1"),
+            (std::vector<std::pair<double, int>>{{1.299, 128}, {1.3, 64}}));
+}
+
+/// Stamp 1 makes array 9 in its gang 1, and stamp 2 reads it on the same island.
+std::vector<Event> reading_run(std::uint64_t array_read) {
+  const auto gang = [](Stamp stamp, std::uint32_t position, std::uint64_t begin_ns) {
+    return Event{.time_ns = begin_ns + 100,
+                 .stamp = stamp,
+                 .value = begin_ns,
+                 .position = position,
+                 .kind = EventKind::kGangEnd};
+  };
+  return {
+      {.time_ns = 10, .stamp = 1, .kind = EventKind::kPrepare},
+      {.time_ns = 20, .stamp = 2, .value = array_read, .kind = EventKind::kPrepare},
+      gang(1, 0, 1000),
+      {.time_ns = 2000, .stamp = 1, .object = 9, .position = 1, .kind = EventKind::kArrayAllocate},
+      gang(1, 1, 2000),
+      gang(2, 0, 3000),
+      gang(2, 1, 4000)};
+}
+
+TEST(TraceWriter, LeadsAnArrowFromTheRunThatMadeAnArrayToTheFirstGangThatReadsIt) {
+  const Json trace = Json::parse(trace_to_string(reading_run(9), {}));
+  const Json unknown = Json::parse(trace_to_string(reading_run(8), {}));
+
+  const std::vector<Json> starts = entries_of(trace, "s"), ends = entries_of(trace, "f");
+  ASSERT_EQ(starts.size(), 1u);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(starts[0]["name"], "data");
+  EXPECT_DOUBLE_EQ(starts[0]["ts"], 2.099);  // In the slice of the gang that made it.
+  EXPECT_DOUBLE_EQ(ends[0]["ts"], 3.0);
+  EXPECT_EQ(ends[0]["id"], starts[0]["id"]);
+  EXPECT_TRUE(entries_of(unknown, "s").empty());
 }
 
 TEST(TraceWriter, SortsEntriesByTime) {
