@@ -37,7 +37,7 @@ struct ControllerOptions {
   std::uint32_t islands = 1;
   std::uint64_t device_bytes = 0;    // Budget of each device: a larger part is refused.
   std::uint64_t kept_bytes_max = 0;  // Room for kept arrays on one island: its host's spill room.
-  ControllerLimits limits;
+  ControllerLimits limits = {};
 };
 
 /// What a client says about its runs and arrays; see schemas/seaway.capnp, ClientRecord.
