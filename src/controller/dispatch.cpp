@@ -73,7 +73,7 @@ void ControllerCore::run(ClientId client_id, const RunRequest& request) {
       continue;
     }
     std::string reason = "argument " + std::to_string(i) + " of program " + graph.name +
-                         ": array " + std::to_string(request.args[i]);
+                         ": array " + std::to_string(sequence_of(request.args[i]));
     if (!array || array->tenant != client.tenant->id) {
       reason += " does not exist";
     } else if (array->is_donated) {

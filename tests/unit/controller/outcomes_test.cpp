@@ -127,6 +127,30 @@ TEST(Outcomes, AnUnknownFunctionIsNamedWithTheLineOfItsCall) {
                                   std::to_string(unknown) + " at test.cpp:1, which is not defined");
 }
 
+TEST(Outcomes, WrongArgumentsAreRefusedByName) {
+  TwoIslands two;
+  const ClientId other = two.world.client("other");
+  const ArrayId foreign = two.world.put(other, two.world.slice(other, 0));
+  const ArrayId elsewhere = two.world.put(two.client, two.right);
+
+  two.world.run(two.client, make_id(two.client, 99), {});
+  two.world.run(other, two.near, {});
+  two.world.run(two.client, two.near, {});
+  two.world.run(two.client, two.near, {foreign});
+  two.world.run(two.client, two.near, {make_id(two.client, 77)});
+  two.world.run(two.client, two.near, {elsewhere});
+
+  const std::string said = two.world.said();
+  for (const char* refusal :
+       {" is not one of this client's", "program chain takes 1 arguments, not 0",
+        "argument 0 of program chain: array 501 does not exist",
+        "argument 0 of program chain: array 77 does not exist", "reshard it first"}) {
+    EXPECT_NE(said.find(refusal), std::string::npos) << refusal << "\n" << said;
+  }
+  EXPECT_EQ(std::count(said.begin(), said.end(), '_'), 6) << said;  // Of INVALID_ARGUMENT.
+  EXPECT_TRUE(two.world.launches.empty());
+}
+
 TEST(Outcomes, AProgramThatCanNeverFitIsRefusedWithNumbers) {
   TwoIslands two({.islands = 2, .device_bytes = 127});
 

@@ -264,5 +264,18 @@ TEST(Stamps, WhoTakesAnArrayUpWaitsForThoseThatReadItInLaterSegments) {
   EXPECT_EQ(world.said(), "launch 2@0, launch 3@0");
 }
 
+TEST(Stamps, ADonatedArrayIsNobodysInputAnyMore) {
+  OneClient one;
+  const ProgramId takes =
+      one.world.chain(one.client, {.function = one.f, .slices = {one.slice}, .donated = true});
+
+  one.world.run(one.client, takes, {one.input});
+  one.run();
+
+  EXPECT_EQ(one.world.said(),
+            "launch 1@0, run 2 INVALID_ARGUMENT: argument 0 of program chain: array 501 was "
+            "donated to an earlier run; put or compute it again");
+}
+
 }  // namespace
 }  // namespace seaway::controller
