@@ -124,8 +124,10 @@ void ControllerCore::run(ClientId client_id, const RunRequest& request) {
                                     " wait; wait for some of them and try again"));
     return;
   }
+  Tenant& tenant = *client.tenant;
+  if (tenant.runs_queued == 0 && tenant.runs_in_flight == 0) tenant.is_idle = true;
   client.queue.push_back(&run);
-  ++client.tenant->runs_queued;
+  ++tenant.runs_queued;
 }
 
 /// What a tenant may keep on an island: seven eighths of what others leave, so that there is always
@@ -256,7 +258,10 @@ void ControllerCore::pump() {
       Client& client = *best->clients[best->next_client++ % best->clients.size()];
       did_something = pump_client(client);
     }
-    if (!did_something) stuck.insert(best);
+    if (did_something) continue;
+    stuck.insert(best);
+    // What keeps its runs back is not that others are served.
+    if (best->runs_in_flight == 0) best->is_idle = true;
   }
   if (slices_closing_ > 0) give_back_slices();
   if (!departing_.empty()) forget_clients();
@@ -264,16 +269,10 @@ void ControllerCore::pump() {
 
 void ControllerCore::start(Run& run) {
   Tenant& tenant = *run.client->tenant;
-  // A tenant that was idle starts where the least served busy one is: no credit is saved.
-  if (tenant.runs_in_flight == 0) {
-    std::uint64_t floor = UINT64_MAX;
-    for (const auto& other : tenants_) {
-      if (other.get() != &tenant && (other->runs_in_flight > 0 || other->runs_queued > 0)) {
-        floor = std::min(floor, other->used_ns);
-      }
-    }
-    if (floor != UINT64_MAX) tenant.used_ns = std::max(tenant.used_ns, floor);
-  }
+  // A tenant that was idle starts where the one served last was: no credit is saved.
+  if (tenant.is_idle) tenant.used_ns = std::max(tenant.used_ns, served_ns_);
+  tenant.is_idle = false;
+  served_ns_ = std::max(served_ns_, tenant.used_ns);
   tenant.used_ns += run.program->cost_ns / tenant.weight + 1;
   ++tenant.runs_in_flight;
   ++runs_in_flight_;

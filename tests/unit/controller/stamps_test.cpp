@@ -188,12 +188,63 @@ struct TwoTenants {
   std::size_t seen = 0, finished = 0;
 };
 
+TEST(Stamps, AreSharedByWeight) {
+  TwoTenants two(1, 3);
+  two.submit(1, 100);
+  two.submit(2, 100);
+
+  const std::vector<int> launched = two.launch(80);
+
+  EXPECT_NEAR(launched[0], 20, 1);
+  EXPECT_NEAR(launched[1], 60, 1);
+}
+
+TEST(Stamps, AWeightThatIsNotSaidStaysAsItIs) {
+  TwoTenants two(0, 3);
+  two.world.client("second", 0);
+  two.submit(1, 100);
+  two.submit(2, 100);
+
+  EXPECT_NEAR(two.launch(80)[1], 60, 1);
+}
+
 TEST(Stamps, ATenantThatWasIdleHasSavedNoCredit) {
   TwoTenants two(1, 1);
   two.submit(1, 100);
   two.launch(40);
 
   two.submit(2, 100);
+  const std::vector<int> launched = two.launch(20);
+
+  EXPECT_NEAR(launched[0], 10, 1);
+  EXPECT_NEAR(launched[1], 10, 1);
+}
+
+TEST(Stamps, ATenantThatWaitedAloneHasSavedNoCreditEither) {
+  TwoTenants two(1, 1);
+  two.submit(1, 40);
+  two.launch(40);
+  two.submit(2, 60);
+  two.launch(20);
+
+  two.submit(1, 60);
+  const std::vector<int> launched = two.launch(20);
+
+  EXPECT_NEAR(launched[0], 10, 1);
+  EXPECT_NEAR(launched[1], 10, 1);
+}
+
+TEST(Stamps, ATenantWhoseRunsCouldNotBeStampedHasSavedNoCredit) {
+  TwoTenants two(1, 1);
+  const FunctionId late = two.world.function(2, "late", {.is_compiled = false});
+  const SliceId slice = two.world.slice(2);
+  const ProgramId waits = two.world.chain(2, {.function = late, .slices = {slice}});
+  for (int i = 0; i < 60; ++i) two.world.run(2, waits, {two.world.put(2, slice)});
+  two.submit(2, 1);
+  two.submit(1, 100);
+  two.launch(41);
+
+  two.world.compiled(late);
   const std::vector<int> launched = two.launch(20);
 
   EXPECT_NEAR(launched[0], 10, 1);
