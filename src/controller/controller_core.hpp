@@ -222,7 +222,7 @@ class ControllerCore {
   std::map<ArrayId, std::unique_ptr<Program>> migrations_;  // By the new name of the array moved.
   std::map<std::uint64_t, std::unique_ptr<WhyQuestion>> questions_;
   std::vector<std::uint64_t> kept_bytes_;  // Per island, over all its devices.
-  std::uint64_t served_ns_ = 0;  // Tenant::used_ns of the one whose run was stamped last, before.
+  std::uint64_t share_served_ = 0;  // Tenant::share_used of the one stamped last, before that.
   Stamp last_stamp_ = 0;
   PlanId last_plan_ = 0;
   ArrayId last_internal_array_ = 0;  // Ids of client 0, which no client has.

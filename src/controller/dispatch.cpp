@@ -10,6 +10,13 @@ namespace seaway::controller {
 using events::EventKind;
 using program::SegmentArray;
 
+namespace {
+
+/// So that weights divide short runs finely.
+constexpr std::uint64_t kShareScale = 1024;
+
+}  // namespace
+
 std::uint32_t ControllerCore::window() const {
   std::uint32_t competing = 0;
   for (const auto& tenant : tenants_) competing += tenant->runs_queued > 0;
@@ -250,7 +257,7 @@ void ControllerCore::pump() {
     Tenant* best = nullptr;
     for (const auto& tenant : tenants_) {
       if (tenant->runs_queued == 0 || stuck.contains(tenant.get())) continue;
-      if (!best || tenant->used_ns < best->used_ns) best = tenant.get();
+      if (!best || tenant->share_used < best->share_used) best = tenant.get();
     }
     if (!best) break;
     bool did_something = false;
@@ -270,10 +277,11 @@ void ControllerCore::pump() {
 void ControllerCore::start(Run& run) {
   Tenant& tenant = *run.client->tenant;
   // A tenant that was idle starts where the one served last was: no credit is saved.
-  if (tenant.is_idle) tenant.used_ns = std::max(tenant.used_ns, served_ns_);
+  if (tenant.is_idle) tenant.share_used = std::max(tenant.share_used, share_served_);
   tenant.is_idle = false;
-  served_ns_ = std::max(served_ns_, tenant.used_ns);
-  tenant.used_ns += run.program->cost_ns / tenant.weight + 1;
+  share_served_ = std::max(share_served_, tenant.share_used);
+  const std::uint64_t cost_ns = std::max<std::uint64_t>(run.program->cost_ns, 1);
+  tenant.share_used += cost_ns * kShareScale / tenant.weight;
   ++tenant.runs_in_flight;
   ++runs_in_flight_;
   run.cost_ns = run.program->cost_ns;
