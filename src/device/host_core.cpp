@@ -282,12 +282,7 @@ void HostCore::end_part_if_over(PartRun& part) {
 }
 
 void HostCore::erase_part(PartRun& part) {
-  if (part.plan->is_uniform && part.busy_ns > 0) {
-    for (const DeviceId device : part.plan->part->groups[part.plan->part->gangs[0].group].devices) {
-      devices_[device].busy_ns += part.busy_ns;
-      devices_[device].gangs_done += part.gangs_done;
-    }
-  }
+  if (part.gangs_ran > 0) count_on_devices(part.plan->gangs[0], part.gangs_ran, part.busy_ns);
   for (std::size_t b = 0; b < part.blocks.size(); ++b) {
     if (part.block_bytes[b] > 0) {
       const auto& group = part.plan->part->groups[part.plan->part->blocks[b].group];
@@ -303,7 +298,7 @@ void HostCore::erase_part(PartRun& part) {
   spare->failure = Status();
   spare->room_mark = 0;
   spare->busy_ns = 0;
-  spare->gangs_placed = spare->gangs_done = 0;
+  spare->gangs_placed = spare->gangs_done = spare->gangs_ran = 0;
   spare->is_admitted = spare->is_armed = spare->is_cancelled = false;
   spare->is_reported = spare->is_ended = spare->is_moving = spare->is_fencing = false;
   if (spare_parts_.size() < 256) spare_parts_.push_back(std::move(spare));

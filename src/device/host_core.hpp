@@ -182,6 +182,7 @@ class HostCore {
   void complete(std::uint64_t sequence, std::uint64_t begin_ns, std::uint64_t end_ns, bool ran);
   void finish_async(std::uint64_t sequence, Status status, std::uint64_t begin_ns,
                     std::uint64_t end_ns);
+  void count_on_devices(const GangPlan& gang, std::uint32_t gangs, std::uint64_t busy_ns);
   void end_steps(PartRun& part, std::uint32_t gang);
   void shrink_blocks(PartRun& part);
   void report_done(Stamp stamp, std::uint32_t first, std::uint32_t last);

@@ -1,6 +1,7 @@
 // Streams: which gang starts next, how it runs, and what its end sets free.
 
 #include <algorithm>
+#include <bit>
 
 #include "base/check.hpp"
 #include "device/host_core.hpp"
@@ -294,12 +295,10 @@ void HostCore::finish_gang(PartRun& part, std::uint32_t gang, std::uint64_t begi
                     .island = static_cast<std::uint16_t>(options_.island),
                     .kind = EventKind::kGangEnd});
     if (part.plan->is_uniform) {
+      ++part.gangs_ran;
       part.busy_ns += end_ns - begin_ns;
     } else {
-      for (const DeviceId device : shape.groups[shape.gangs[gang].group].devices) {
-        devices_[device].busy_ns += end_ns - begin_ns;
-        ++devices_[device].gangs_done;
-      }
+      count_on_devices(plan, 1, end_ns - begin_ns);
     }
   }
   hand_on(part, gang);
@@ -325,6 +324,17 @@ void HostCore::hand_on(PartRun& part, std::uint32_t gang) {
   }
   if (plan.ends_step) end_steps(part, gang);
   if (plan.ends_step || part.is_cancelled) shrink_blocks(part);
+}
+
+/// Devices of `gang` took part in `gangs` gangs like it.
+void HostCore::count_on_devices(const GangPlan& gang, std::uint32_t gangs, std::uint64_t busy_ns) {
+  for (std::size_t word = 0; word < gang.mask.size(); ++word) {
+    for (std::uint64_t bits = gang.mask[word]; bits != 0; bits &= bits - 1) {
+      DeviceState& device = devices_[word * 64 + static_cast<unsigned>(std::countr_zero(bits))];
+      device.busy_ns += busy_ns;
+      device.gangs_done += gangs;
+    }
+  }
 }
 
 /// Blocks need less from here on. They shrink only behind gangs that run on all their devices, and

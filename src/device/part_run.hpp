@@ -45,6 +45,7 @@ struct PartRun {
   std::uint64_t room_mark = 0;  // Its room begins behind all entries before this one.
   std::uint32_t gangs_placed = 0;
   std::uint32_t gangs_done = 0;
+  std::uint32_t gangs_ran = 0;   // Of gangs_done, those of a uniform plan that were no no-ops.
   std::uint64_t busy_ns = 0;     // Of a uniform plan's gangs, for its devices.
   std::uint32_t edges_open = 0;  // Sends and receives that are not closed.
   bool is_admitted = false;

@@ -52,6 +52,29 @@ TEST(Inspect, CountsGangsAndTimeOfEachDevice) {
   EXPECT_GT(all.frames(), 0u);
 }
 
+TEST(Inspect, GangsOfARunThatFailedAreNotCounted) {
+  const Cluster cluster = Cluster::start("embedded:islands=1,devices=1").value();
+  const Client client = cluster.connect({}).value();
+  NativeFunction refuses;
+  refuses.parameters = {f32({1})};
+  refuses.outputs = {f32({1})};
+  refuses.body = [](std::span<const std::byte* const>, std::span<std::byte* const>, std::byte*) {
+    return user_function_error("refused");
+  };
+  const Function first = client.native("refuses", refuses).value();
+  const Function second = client.function("second", [](Tensor x) { return x; }, {f32({1})}).value();
+  const Slice slice = client.acquire_slice({.devices = 1}).value();
+  const auto body = [&](Traced x) { return second(second(first(x))); };
+  const NamedSharding whole(slice.mesh(), P());
+  const Program program = client.program("fails", body, {ArraySpec{f32({1}), whole}}).value();
+
+  const Status outcome = program.execute({client.put<float>({1}, whole)}).status().get().status();
+  const ClusterStats all = stats(cluster).value();
+
+  EXPECT_EQ(outcome.code(), StatusCode::kUserFunctionError);
+  EXPECT_EQ(all.devices[0].gangs, 1u);
+}
+
 TEST(Inspect, PayloadDoesNotPassTheController) {
   const Worked small(3, 2), large(3, 1 << 20);
 
