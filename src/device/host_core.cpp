@@ -71,19 +71,14 @@ PartRun* HostCore::find(Stamp stamp) {
   return found == parts_.end() ? nullptr : found->second.get();
 }
 
-const std::vector<DeviceId>* HostCore::group_devices(Stamp stamp, std::uint32_t group) const {
+const PartRun* HostCore::find_part(Stamp stamp) const {
   const auto found = parts_.find(stamp);
-  if (found == parts_.end()) return nullptr;
-  return &found->second->plan->part->groups[group].devices;
+  return found == parts_.end() ? nullptr : found->second.get();
 }
 
-std::uint32_t HostCore::gang_index(Stamp stamp, std::uint32_t position) const {
-  const auto& gangs = parts_.find(stamp)->second->plan->part->gangs;
-  const auto found =
-      std::find_if(gangs.begin(), gangs.end(),
-                   [position](const program::Gang& gang) { return gang.position == position; });
-  SEAWAY_CHECK(found != gangs.end(), stamp, position);
-  return static_cast<std::uint32_t>(found - gangs.begin());
+const std::vector<DeviceId>* HostCore::array_devices(ArrayId array) const {
+  const auto found = arrays_.find(array);
+  return found == arrays_.end() ? nullptr : &found->second.desc->group.devices;
 }
 
 void HostCore::launch(Stamp stamp, RunId run, PlanId plan_id, TenantId tenant, bool acknowledge,

@@ -114,11 +114,10 @@ class HostCore {
   /// Nothing is queued, running or held except finished arrays.
   bool is_idle() const { return parts_.empty() && pending_begin_ == pending_.size(); }
   std::size_t array_count() const { return arrays_.size(); }
-  /// The devices of one group of a part that is here; null for one that is not. For checkers.
-  const std::vector<DeviceId>* group_devices(Stamp stamp, std::uint32_t group) const;
-  /// The index, within its part, of the gang with this position in the program. Requires that the
-  /// part is here. For checkers.
-  std::uint32_t gang_index(Stamp stamp, std::uint32_t position) const;
+  /// What is known of a part that is here; null for one that is not. For checkers.
+  const PartRun* find_part(Stamp stamp) const;
+  /// The devices of an array that is here; null for one that is not. For checkers.
+  const std::vector<DeviceId>* array_devices(ArrayId array) const;
   /// Why nothing of `stamp` runs now; one line per waiting gang. Empty if unknown here.
   std::string why(Stamp stamp) const;
 

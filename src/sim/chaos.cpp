@@ -55,17 +55,7 @@ SeedReport run_one(std::uint64_t seed, const ChaosOptions& options) {
   SeedReport report = run_seed(seed, options.replay);
   const bool again =
       options.replay || RandomStream(seed, kAgainStream).below(100) < options.again_percent;
-  if (again && report.breach == Breach::kNone) {
-    const SeedReport second = run_seed(seed);
-    if (second.hash != report.hash) {
-      report.breach = Breach::kDeterminism;
-      report.violations.push_back({Breach::kDeterminism, "I25",
-                                   "two runs of one seed differ: " + hex(report.hash) + " after " +
-                                       std::to_string(report.steps) + " steps, " +
-                                       hex(second.hash) + " after " +
-                                       std::to_string(second.steps)});
-    }
-  }
+  if (again && report.breach == Breach::kNone) check_repeats(report, run_seed(seed));
   return report;
 }
 
@@ -101,6 +91,16 @@ struct Totals {
 }  // namespace
 
 std::uint64_t current_seed() { return running_seed; }
+
+void check_repeats(SeedReport& report, const SeedReport& second) {
+  if (second.hash == report.hash) return;
+  report.breach = Breach::kDeterminism;
+  report.violations.push_back({Breach::kDeterminism, "I25",
+                               "two runs of seed " + std::to_string(report.seed) +
+                                   " differ: " + hex(report.hash) + " after " +
+                                   std::to_string(report.steps) + " steps, " + hex(second.hash) +
+                                   " after " + std::to_string(second.steps)});
+}
 
 std::string to_json(const SeedReport& report) {
   const auto field = [](const char* name, std::uint64_t value) {

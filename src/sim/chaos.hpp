@@ -35,6 +35,9 @@ int run_chaos(const ChaosOptions& options, const Clock& clock);
 /// The seed that runs now, for whoever reports a crash. Read from signal handlers.
 std::uint64_t current_seed();
 
+/// I25: adds a violation to `report` unless `second`, of the same seed, did exactly the same.
+void check_repeats(SeedReport& report, const SeedReport& second);
+
 /// The report as one line of JSON; for people, with invariant, last events and replay line.
 std::string to_json(const SeedReport& report);
 std::string to_text(const SeedReport& report);

@@ -3,6 +3,8 @@
 #include "sim/oracle.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include "client/registry.hpp"
@@ -45,6 +47,27 @@ bool Oracle::reads(const Program& program, std::size_t index) const {
   return names(graph.outputs) ||
          std::any_of(graph.nodes.begin(), graph.nodes.end(),
                      [&names](const program::Node& node) { return names(node.operands); });
+}
+
+std::string difference(const program::GlobalArray& wanted, const std::vector<std::byte>& given) {
+  if (wanted == given) return "";
+  if (wanted.size() != given.size()) {
+    return "has " + std::to_string(given.size()) + " bytes, and the reference gives " +
+           std::to_string(wanted.size());
+  }
+  std::size_t at = 0;
+  while (given[at] == wanted[at]) ++at;
+  std::string text = "is not what the reference gives, from byte " + std::to_string(at) + " of " +
+                     std::to_string(wanted.size()) + ":";
+  char word[48];
+  for (std::size_t i = at / 4; i < wanted.size() / 4 && i < at / 4 + 6; ++i) {
+    std::uint32_t a = 0, b = 0;
+    std::memcpy(&a, wanted.data() + 4 * i, 4);
+    std::memcpy(&b, given.data() + 4 * i, 4);
+    std::snprintf(word, sizeof(word), " %08x instead of %08x;", b, a);
+    text += word;
+  }
+  return text;
 }
 
 }  // namespace seaway::sim

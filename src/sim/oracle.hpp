@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "program/reference.hpp"
@@ -26,5 +27,8 @@ class Oracle {
  private:
   std::map<FunctionId, std::shared_ptr<const function::Executable>> executables_;
 };
+
+/// Where `given` leaves `wanted`, with the first words of both; empty if it does not.
+std::string difference(const program::GlobalArray& wanted, const std::vector<std::byte>& given);
 
 }  // namespace seaway::sim

@@ -3,11 +3,13 @@
 #include "sim/seed_run.hpp"
 
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "actor/seeded_engine.hpp"
 #include "sim/checkers.hpp"
 #include "sim/simulated_client.hpp"
+#include "sim/stock.hpp"
 #include "sim/world.hpp"
 
 namespace seaway::sim {
@@ -20,12 +22,7 @@ const events::EventRing* running_ring = nullptr;
 class SimulatedCluster {
  public:
   explicit SimulatedCluster(const World& world)
-      : world_(world),
-        events_(1 << 12),
-        outcomes_(verdict_),
-        gangs_(surroundings_, verdict_),
-        memory_(surroundings_, verdict_),
-        edges_(verdict_) {
+      : world_(world), events_(1 << 12), checkers_(surroundings_, verdict_) {
     running_ring = &events_.ring();
     actor::SeededOptions options;
     options.step_ns_max = world.step_ns_max;
@@ -39,23 +36,9 @@ class SimulatedCluster {
                                                                 std::move(text));
                                               });
         });
-    surroundings_.devices = world.cluster.devices;
-    surroundings_.devices_of = [this](IslandId island, Stamp stamp, std::uint32_t group) {
-      return embedded_->host(island).group_devices(stamp, group);
-    };
-    surroundings_.index_of = [this](IslandId island, Stamp stamp, std::uint32_t position) {
-      return embedded_->host(island).gang_index(stamp, position);
-    };
-    surroundings_.memory_of = [this](IslandId island, DeviceId device) {
-      const device::DeviceState& state = embedded_->host(island).device(device);
-      return std::pair(state.used_bytes, state.budget_bytes);
-    };
-    for (events::EventSink* sink :
-         {static_cast<events::EventSink*>(&hash_), static_cast<events::EventSink*>(&outcomes_),
-          static_cast<events::EventSink*>(&gangs_), static_cast<events::EventSink*>(&memory_),
-          static_cast<events::EventSink*>(&edges_)}) {
-      events_.add_observer(*sink);
-    }
+    look_around();
+    events_.add_observer(hash_);
+    events_.add_observer(checkers_);
   }
 
   ~SimulatedCluster() {
@@ -70,7 +53,7 @@ class SimulatedCluster {
     }
     std::uint64_t steps = 0;
     // It stops at the first violation, so that the last events are those that led to it.
-    while (steps < kStepsMax && verdict_.ok() && engine_->step()) ++steps;
+    while (steps < kStepsMax && verdict_.ok() && (engine_->step() || wake_clients())) ++steps;
     SeedReport report;
     if (steps == kStepsMax) {
       verdict_.report(Breach::kLiveness, "I12",
@@ -98,6 +81,7 @@ class SimulatedCluster {
     }
     report.policy = actor::to_string(engine_->policy());
     report.counts = verdict_.counts;
+    report.shares_measured = checkers_.shares().measured();
     report.breach = verdict_.breach();
     report.violations = verdict_.violations();
     if (keep_events || !verdict_.ok()) report.last_events = events_.ring().snapshot();
@@ -105,10 +89,36 @@ class SimulatedCluster {
   }
 
  private:
+  /// What the checkers may ask.
+  void look_around() {
+    surroundings_.devices = world_.cluster.devices;
+    surroundings_.part_of = [this](IslandId island, Stamp stamp) {
+      const device::PartRun* const part = embedded_->host(island).find_part(stamp);
+      if (part == nullptr) return PartFacts{};
+      return PartFacts{part->plan->part.get(), &part->args, &part->outputs};
+    };
+    surroundings_.devices_of_array = [this](IslandId island, ArrayId array) {
+      return embedded_->host(island).array_devices(array);
+    };
+    surroundings_.memory_of = [this](IslandId island, DeviceId device) {
+      const device::DeviceState& state = embedded_->host(island).device(device);
+      return std::pair(state.used_bytes, state.budget_bytes);
+    };
+    surroundings_.reserved_of = [this](IslandId island, DeviceId device) {
+      return embedded_->scheduler(island).used_bytes(device);
+    };
+    surroundings_.gangs_of = [this](IslandId island, DeviceId device) {
+      return embedded_->host(island).device(device).gangs_done;
+    };
+    surroundings_.weight_of = [this](TenantId tenant) {
+      return world_.weight_of(embedded_->controller().tenant_name(tenant));
+    };
+  }
+
   void be_client(std::uint32_t index) {
     ClientOptions options;
-    options.tenant = "tenant" + std::to_string(index % 2);
-    options.weight = index + 1;
+    options.tenant = World::tenant_of(index);
+    options.weight = world_.weight_of(options.tenant);
     options.when_full = index % 2 == 0 ? WhenFull::kWait : WhenFull::kRefuse;
     auto client = embedded_->connect(std::move(options));
     if (!client.ok()) {
@@ -116,7 +126,41 @@ class SimulatedCluster {
                       "a client could not connect: " + client.status().to_string());
       return;
     }
-    SimulatedClient(world_, index, *engine_, verdict_).live(*std::move(client));
+    const auto rest = [this](const std::set<ArrayId>& held) {
+      held_.insert(held.begin(), held.end());
+      ++clients_at_rest_;
+      if (!engine_->wait([this] { return is_audited_; }, 0)) return;
+    };
+    const auto begin = [this] {
+      ++clients_ready_;
+      engine_->notify();
+      if (!engine_->wait([this] { return clients_ready_ == world_.clients; }, 0)) return;
+    };
+    SimulatedClient(world_, index, *engine_, verdict_, begin, rest).live(*std::move(client));
+  }
+
+  /// Nothing moves. When that is because all clients rest, it is the time to compare what is there
+  /// with what they hold; then they go on.
+  bool wake_clients() {
+    if (is_audited_ || clients_at_rest_ < world_.clients) return false;
+    is_audited_ = true;
+    check_holders(verdict_, take_stock());
+    engine_->notify();
+    return true;
+  }
+
+  Stock take_stock() {
+    Stock stock;
+    stock.held = held_.size();
+    stock.known = embedded_->controller().array_count();
+    for (IslandId island = 0; island < world_.cluster.islands; ++island) {
+      stock.on_hosts += embedded_->host(island).array_count();
+      for (DeviceId device = 0; device < world_.cluster.devices; ++device) {
+        stock.devices.push_back({island, device, embedded_->host(island).device(device).used_bytes,
+                                 embedded_->scheduler(island).used_bytes(device)});
+      }
+    }
+    return stock;
   }
 
   std::string waiting() {
@@ -135,10 +179,8 @@ class SimulatedCluster {
 
   /// All handles are dropped and all clients gone: nothing may be left.
   void check_end() {
-    outcomes_.finish();
-    gangs_.finish();
-    memory_.finish();
     const Counts& counts = verdict_.counts;
+    checkers_.finish(counts);
     if (counts.runs != counts.ok + counts.failed + counts.cancelled) {
       verdict_.report(Breach::kCorrectness, "I20",
                       std::to_string(counts.runs) + " runs, but " + std::to_string(counts.ok) +
@@ -175,10 +217,10 @@ class SimulatedCluster {
   Surroundings surroundings_;
   events::EventStream events_;
   events::EventHash hash_;
-  OutcomeChecker outcomes_;
-  GangChecker gangs_;
-  MemoryChecker memory_;
-  EdgeChecker edges_;
+  Checkers checkers_;
+  std::set<ArrayId> held_;  // By clients that rest.
+  std::uint32_t clients_ready_ = 0, clients_at_rest_ = 0;
+  bool is_audited_ = false;
   std::unique_ptr<actor::SeededEngine> engine_;
   std::unique_ptr<cluster::Embedded> embedded_;
 };

@@ -3,9 +3,10 @@
 #include "sim/simulated_client.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <utility>
+
+#include "sim/share_checker.hpp"
 
 namespace seaway::sim {
 namespace {
@@ -17,21 +18,6 @@ std::string name_of(std::uint32_t client, const char* what, std::size_t number) 
   return std::string(what) + std::to_string(client) + "." + std::to_string(number);
 }
 
-/// The first words that differ, as bytes.
-std::string describe(const program::GlobalArray& wanted, const std::vector<std::byte>& given,
-                     std::size_t at) {
-  std::string text;
-  char word[48];
-  for (std::size_t i = at / 4; i < wanted.size() / 4 && i < at / 4 + 6; ++i) {
-    std::uint32_t a = 0, b = 0;
-    std::memcpy(&a, wanted.data() + 4 * i, 4);
-    std::memcpy(&b, given.data() + 4 * i, 4);
-    std::snprintf(word, sizeof(word), " %08x instead of %08x;", b, a);
-    text += word;
-  }
-  return text;
-}
-
 }  // namespace
 
 void SimulatedClient::complain(const char* invariant, std::string text) {
@@ -41,7 +27,9 @@ void SimulatedClient::complain(const char* invariant, std::string text) {
 
 void SimulatedClient::live(Client client) {
   client_ = std::move(client);
-  if (prepare()) {
+  if (world_.is_contest) {
+    compete();
+  } else if (prepare()) {
     for (std::uint32_t i = 0; i < world_.actions && verdict_.ok(); ++i) act();
   }
   finish();
@@ -179,6 +167,48 @@ void SimulatedClient::act() {
   while (held_.size() > kHeldMax) drop();
 }
 
+/// Hands in equal runs, one after another and all at once, so that some wait all the time.
+void SimulatedClient::compete() {
+  // All devices, so that both clients want the same ones.
+  const std::uint32_t devices = world_.cluster.devices;
+  auto slice = client_.acquire_slice({.devices = devices, .mesh = {{"x", devices}}, .island = 0});
+  if (!slice.ok()) return complain("I3", "a slice was refused: " + slice.status().to_string());
+  slices_.push_back(*slice);
+  const NamedSharding sharding(slice->mesh(), P());
+  const TensorType type{DType::kI32, {world_.rows, kColumns}};
+  auto step = client_.function(name_of(index_, "step", 0),
+                               [](Tensor x) { return minimum(x + 1, 9); }, {type});
+  if (!step.ok()) return complain("I3", "a function was refused: " + step.status().to_string());
+  const auto body = [&](Traced value) {
+    for (std::uint32_t i = 0; i < world_.chain; ++i) value = (*step)(value);
+    return value;
+  };
+  specs_.push_back({type, sharding});
+  auto program = client_.program(name_of(index_, "program", 0), body, {specs_[0]});
+  if (!program.ok()) {
+    return complain("I3", "a program was refused: " + program.status().to_string());
+  }
+  programs_.push_back(*program);
+  const Held argument = put_value(specs_[0]);
+  auto expected = oracle_.evaluate(*program, {argument.value});
+  if (!expected.ok()) return complain("I3", "the oracle: " + expected.status().to_string());
+  // Compiled, loaded and warm before it counts.
+  if (Status status = program->execute({argument.array}).status().get().status(); !status.ok()) {
+    return complain("I3", "a run failed: " + status.to_string());
+  }
+  ++verdict_.counts.runs;
+  ++verdict_.counts.ok;
+  begin_();
+  // The one with the smaller share must not be alone before enough gangs were counted.
+  const std::uint64_t runs = 2 * ShareChecker::kGangs / world_.chain;
+  for (std::uint64_t i = 0; i < runs; ++i) {
+    Run run = program->execute({argument.array});
+    ++verdict_.counts.runs;
+    flights_.push_back({run.status(), Expectation::kValue, "run " + std::to_string(i), {}});
+    if (i % 64 == 0) held_.push_back({run.output(0), Expectation::kValue, (*expected)[0]});
+  }
+}
+
 SimulatedClient::Held SimulatedClient::put_value(const ArraySpec& spec) {
   Held held;
   held.value.resize(spec.type.bytes());
@@ -292,11 +322,8 @@ void SimulatedClient::check(Fetch& fetch) {
     if (fetch.expectation == Expectation::kFailure) {
       complain("I3", fetch.name + " has a value, but what made it failed: " + stories_[fetch.id]);
     } else if (!fetch.value.empty() && *fetch.bytes != fetch.value) {
-      std::size_t at = 0;
-      while ((*fetch.bytes)[at] == fetch.value[at]) ++at;
-      complain("I1", fetch.name + " is not what the reference gives, from byte " +
-                         std::to_string(at) + " of " + std::to_string(fetch.value.size()) + ", " +
-                         describe(fetch.value, *fetch.bytes, at) + ", " + stories_[fetch.id]);
+      complain("I1", fetch.name + " " + difference(fetch.value, *fetch.bytes) + ", " +
+                         stories_[fetch.id]);
     }
     ++verdict_.counts.values_checked;
   } else if (fetch.expectation == Expectation::kValue && !is_excused(status)) {
@@ -345,7 +372,11 @@ void SimulatedClient::reshard() {
     return;
   }
   const bool is_certain = held.expectation == Expectation::kValue;
-  held_.push_back({*moved, is_certain ? Expectation::kValue : Expectation::kEither, held.value});
+  const Expectation expectation = is_certain ? Expectation::kValue : Expectation::kEither;
+  // A reshard is a run too, of a program with no name.
+  ++verdict_.counts.runs;
+  flights_.push_back({moved->ready(), expectation, "reshard to " + moved->to_string(), {}});
+  held_.push_back({*moved, expectation, held.value});
 }
 
 void SimulatedClient::rebind() {
@@ -370,11 +401,8 @@ void SimulatedClient::drop() {
   held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-void SimulatedClient::finish() {
-  if (random_.chance(80)) {
-    for (const Held& held : held_) fetch(held, false);
-  }
-  if (random_.chance(50)) held_.clear();
+/// Waits for everything that was begun, and lets the handles of runs go.
+void SimulatedClient::settle() {
   for (Fetch& fetch : fetches_) check(fetch);
   for (Flight& flight : flights_) {
     check(flight);
@@ -389,8 +417,21 @@ void SimulatedClient::finish() {
     }
   }
   fetches_.clear();
-  held_.clear();
   flights_.clear();
+  std::set<ArrayId> held;
+  for (const Held& one : held_) {
+    if (one.array.id() != 0) held.insert(one.array.id());
+  }
+  if (verdict_.ok()) rest_(held);
+}
+
+void SimulatedClient::finish() {
+  if (random_.chance(80)) {
+    for (const Held& held : held_) fetch(held, false);
+  }
+  if (random_.chance(50)) held_.clear();
+  settle();
+  held_.clear();
   if (client_ && verdict_.ok()) {
     if (Status status = client_.drain(); !status.ok()) {
       complain("I2", "drain: " + status.to_string());

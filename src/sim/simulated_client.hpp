@@ -4,10 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actor/seeded_engine.hpp"
@@ -30,12 +33,20 @@ enum class Expectation : std::uint8_t {
 /// Lives on the stack of one client body. Only the public API is used; the oracle works beside it.
 class SimulatedClient {
  public:
+  /// Called in a contest when the client is about to compete; returns when all are.
+  using Begin = std::function<void()>;
+  /// Called once, when all that the client began is over, with the ids of the arrays that it still
+  /// has handles of. Returns when nothing moves in the whole world and what is left was looked at.
+  using Rest = std::function<void(const std::set<ArrayId>& held)>;
+
   SimulatedClient(const World& world, std::uint32_t index, actor::SeededEngine& engine,
-                  Verdict& verdict)
+                  Verdict& verdict, Begin begin, Rest rest)
       : world_(world),
         index_(index),
         engine_(engine),
         verdict_(verdict),
+        begin_(std::move(begin)),
+        rest_(std::move(rest)),
         random_(world.seed, 0x636c69656e740000 + index) {}
 
   /// The whole life of the client, from its connection to its last outcome. The session ends with
@@ -67,6 +78,7 @@ class SimulatedClient {
   bool make_program(std::size_t number);
   ArraySpec random_spec();
   void act();
+  void compete();
   void put();
   void execute();
   Held take_argument(const ArraySpec& spec);
@@ -80,6 +92,7 @@ class SimulatedClient {
   void rebind();
   void drop();
   void finish();
+  void settle();
   bool is_excused(const Status& status) const;
   void complain(const char* invariant, std::string text);
 
@@ -87,6 +100,8 @@ class SimulatedClient {
   const std::uint32_t index_;
   actor::SeededEngine& engine_;
   Verdict& verdict_;
+  const Begin begin_;
+  const Rest rest_;
   RandomStream random_;
   Oracle oracle_;
   Client client_;

@@ -11,6 +11,21 @@ namespace {
 
 constexpr std::uint64_t kTopologyStream = 0x746f706f6c6f6779;
 
+/// Programs that differ in nothing but their tenant, more of them than fit into the window.
+void make_contest(World& world, RandomStream& random) {
+  auto& cluster = world.cluster;
+  cluster.islands = 1;
+  cluster.device_memory = cluster.host_memory = std::uint64_t{1} << 30;
+  // What is in flight when a contest begins, or when it is measured, blurs the shares.
+  cluster.runs_in_flight = 4;
+  cluster.runs_shared_in_flight = 2 + static_cast<std::uint32_t>(random.below(3));
+  world.clients = 2;
+  world.actions = 0;
+  world.chain = 1 + static_cast<std::uint32_t>(random.below(4));
+  world.is_memory_tight = world.has_failures = world.has_cancels = false;
+  world.has_irregular = world.has_rebinds = false;
+}
+
 }  // namespace
 
 World make_world(std::uint64_t seed) {
@@ -49,7 +64,20 @@ World make_world(std::uint64_t seed) {
   world.has_cancels = random.chance(30);
   world.has_irregular = random.chance(35);
   world.has_rebinds = random.chance(25);
+  world.is_contest = random.chance(3);
+  for (std::uint32_t& weight : world.weights)
+    weight = 1 + static_cast<std::uint32_t>(random.below(4));
+  if (world.is_contest) make_contest(world, random);
   return world;
+}
+
+std::string World::tenant_of(std::uint32_t client) { return "tenant" + std::to_string(client % 2); }
+
+std::uint32_t World::weight_of(const std::string& tenant) const {
+  for (std::uint32_t i = 0; i < weights.size(); ++i) {
+    if (tenant_of(i) == tenant) return weights[i];
+  }
+  return 1;
 }
 
 std::string World::to_string() const {
@@ -62,6 +90,8 @@ std::string World::to_string() const {
       std::to_string(cluster.links.latency_ns) + " ns, " + std::to_string(clients) + " clients, " +
       std::to_string(actions) + " actions each";
   text += cluster.policy == island::Policy::kFifo ? ", fifo" : ", shares";
+  if (is_contest) text += ", contest of runs of " + std::to_string(chain) + " gangs";
+  text += ", weights " + std::to_string(weights[0]) + ":" + std::to_string(weights[1]);
   if (has_failures) text += ", failures";
   if (has_cancels) text += ", cancels";
   if (has_irregular) text += ", irregular";

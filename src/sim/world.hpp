@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cluster/embedded.hpp"
 #include "sim/sim_backend.hpp"
@@ -25,7 +26,15 @@ struct World {
   bool has_cancels = false;
   bool has_irregular = false;
   bool has_rebinds = false;
+  /// Two tenants that always have equal runs waiting, on one island: for shares alone.
+  bool is_contest = false;
+  std::uint32_t chain = 1;  // Gangs of each run of a contest.
 
+  std::vector<std::uint32_t> weights = {1, 1};  // Of the tenants.
+
+  /// Clients 0, 2, 4.. are "tenant0", the others "tenant1".
+  static std::string tenant_of(std::uint32_t client);
+  std::uint32_t weight_of(const std::string& tenant) const;
   std::string to_string() const;
 };
 

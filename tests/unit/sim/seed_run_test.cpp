@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim/chaos.hpp"
+#include "sim/world.hpp"
 
 namespace seaway::sim {
 namespace {
@@ -38,6 +39,18 @@ TEST(SeedRun, SeedsDifferAndKeepTheInvariants) {
   EXPECT_EQ(hashes.size(), kSeeds);
   EXPECT_GT(counts.ok, 100u);
   EXPECT_GT(counts.values_checked, 100u);
+}
+
+TEST(SeedRun, TenantsThatCompeteGetTheSharesOfTheirWeights) {
+  std::uint64_t contests = 0;
+  for (std::uint64_t seed = 1; contests < 6; ++seed) {
+    if (!make_world(seed).is_contest) continue;
+    const SeedReport report = run_seed(seed);
+
+    EXPECT_EQ(report.breach, Breach::kNone) << to_text(report);
+    EXPECT_GT(report.shares_measured, 0u) << "replay: seaway chaos --replay " << seed;
+    ++contests;
+  }
 }
 
 TEST(SeedRun, AReportSaysHowToReplayIt) {

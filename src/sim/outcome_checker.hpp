@@ -1,0 +1,34 @@
+// OutcomeChecker: each run that was submitted has one outcome, and the sums are right.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+
+#include "base/ids.hpp"
+#include "events/event_stream.hpp"
+#include "sim/verdict.hpp"
+
+namespace seaway::sim {
+
+/// I2: one outcome for each run that was submitted, and none for others. I5: a run of which a gang
+/// did nothing does not succeed. I20: what clients counted is what happened.
+class OutcomeChecker final : public events::EventSink {
+ public:
+  explicit OutcomeChecker(Verdict& verdict) : verdict_(verdict) {}
+  void record(const events::Event& event) override;
+  /// At the end: nothing is left open. `counted` is what the clients saw.
+  void finish(const Counts& counted);
+
+ private:
+  void resolve(const events::Event& event);
+  void expect_equal(const char* what, std::uint64_t happened, std::uint64_t counted);
+
+  Verdict& verdict_;
+  std::map<RunId, std::uint32_t> outcomes_;  // By run that was submitted.
+  std::set<RunId> broken_;                   // A gang of them did nothing.
+  Counts seen_;
+};
+
+}  // namespace seaway::sim
