@@ -62,6 +62,7 @@ SeedReport run_one(std::uint64_t seed, const ChaosOptions& options) {
 struct Totals {
   std::uint64_t seeds = 0, steps = 0, virtual_ns = 0;
   Counts counts;
+  Coverage coverage;
 
   void add(const SeedReport& report) {
     ++seeds;
@@ -72,6 +73,7 @@ struct Totals {
     counts.failed += report.counts.failed;
     counts.cancelled += report.counts.cancelled;
     counts.values_checked += report.counts.values_checked;
+    coverage += report.coverage;
   }
   void print(const char* end, double seconds) const {
     std::printf(
@@ -159,6 +161,7 @@ int run_chaos(const ChaosOptions& options, const Clock& clock) {
   if (!options.json) {
     std::printf("\r");
     totals.print(", clean\n", elapsed_s());
+    std::printf("covered: %s\n", totals.coverage.to_string().c_str());
   }
   return kChaosClean;
 }

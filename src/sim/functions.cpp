@@ -201,9 +201,9 @@ Result<FunctionPlan> make_function(const Client& client, const Slice& slice,
     native.out = {plan.out};
     made = client.native("native" + number, std::move(native));
   } else {
-    plan.may_fail = world.has_failures && random.chance(5);
+    plan.is_uncompilable = world.has_failures && random.chance(5);
     const std::string name =
-        (plan.may_fail ? std::string(SimBackend::kUncompilable) : std::string("function")) + number;
+        (plan.is_uncompilable ? std::string(SimBackend::kUncompilable) : std::string("function")) + number;
     made = client.function(
         name,
         [body, axis](std::span<const Tensor> operands) {
@@ -212,7 +212,7 @@ Result<FunctionPlan> make_function(const Client& client, const Slice& slice,
         std::vector<TensorType>(plan.operands, type), {.mesh = mesh, .in = in, .out = {plan.out}});
   }
   if (!made.ok()) return made.status();
-  plan.may_fail |= fails;
+  plan.is_irregular = is_irregular;
   plan.function = made->on(slice);
   return plan;
 }

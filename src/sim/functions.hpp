@@ -19,7 +19,7 @@ struct FunctionPlan {
   std::int64_t rows = 0;
   PartitionSpec in, out;
   std::size_t slice = 0;  // Index of the slice it runs on.
-  bool may_fail = false;
+  bool is_irregular = false, is_uncompilable = false;
 };
 
 /// Makes a random function for `slice`: elementwise, matmul, reduction, collective or native.

@@ -22,7 +22,7 @@ const events::EventRing* running_ring = nullptr;
 class SimulatedCluster {
  public:
   explicit SimulatedCluster(const World& world)
-      : world_(world), events_(1 << 12), checkers_(surroundings_, verdict_) {
+      : world_(world), events_(1 << 12), checkers_(surroundings_, verdict_), coverage_(verdict_.coverage) {
     running_ring = &events_.ring();
     actor::SeededOptions options;
     options.step_ns_max = world.step_ns_max;
@@ -39,6 +39,7 @@ class SimulatedCluster {
     look_around();
     events_.add_observer(hash_);
     events_.add_observer(checkers_);
+    events_.add_observer(coverage_);
   }
 
   ~SimulatedCluster() {
@@ -81,6 +82,8 @@ class SimulatedCluster {
     }
     report.policy = actor::to_string(engine_->policy());
     report.counts = verdict_.counts;
+    cover();
+    report.coverage = verdict_.coverage;
     report.shares_measured = checkers_.shares().measured();
     report.breach = verdict_.breach();
     report.violations = verdict_.violations();
@@ -115,10 +118,31 @@ class SimulatedCluster {
     };
   }
 
+  /// What kind of world it was, and what its schedulers did.
+  void cover() {
+    Coverage& coverage = verdict_.coverage;
+    coverage.add(Feature::kSeveralClients, world_.clients > 1);
+    coverage.add(Feature::kSeveralIslands, world_.cluster.islands > 1);
+    const bool is_fifo = world_.cluster.policy == island::Policy::kFifo;
+    coverage.add(is_fifo ? Feature::kFifoPolicy : Feature::kSharesPolicy);
+    coverage.add(Feature::kTightMemory, world_.is_memory_tight);
+    if (world_.weights[0] != world_.weights[1]) {
+      coverage.add(Feature::kWeightedShares, checkers_.shares().measured());
+    }
+    for (IslandId island = 0; island < world_.cluster.islands; ++island) {
+      const island::Counters& counters = embedded_->scheduler(island).counters();
+      coverage.add(Feature::kEarlyGang, counters.gangs_placed_early);
+      coverage.add(Feature::kOvertake, counters.overtakes);
+      coverage.add(Feature::kMovedSends, counters.moves);
+    }
+  }
+
   void be_client(std::uint32_t index) {
     ClientOptions options;
     options.tenant = World::tenant_of(index);
     options.weight = world_.weight_of(options.tenant);
+    options.upload_bytes_max = world_.upload_bytes_max;
+    options.runs_in_flight_max = world_.runs_in_flight_max;
     options.when_full = index % 2 == 0 ? WhenFull::kWait : WhenFull::kRefuse;
     auto client = embedded_->connect(std::move(options));
     if (!client.ok()) {
@@ -218,6 +242,7 @@ class SimulatedCluster {
   events::EventStream events_;
   events::EventHash hash_;
   Checkers checkers_;
+  CoverageCounter coverage_;
   std::set<ArrayId> held_;  // By clients that rest.
   std::uint32_t clients_ready_ = 0, clients_at_rest_ = 0;
   bool is_audited_ = false;

@@ -21,6 +21,7 @@ struct SeedReport {
   std::uint64_t hash = 0;
   std::string world, policy;
   Counts counts;
+  Coverage coverage;
   std::uint64_t shares_measured = 0;  // How often tenants competed for long enough.
   Breach breach = Breach::kNone;
   std::vector<Violation> violations;

@@ -66,6 +66,7 @@ bool SimulatedClient::prepare() {
     }
     slices_.push_back(*slice);
   }
+  if (slices > 1) cover(Feature::kSeveralSlices);
   const std::size_t functions = 2 + random_.below(6);
   for (std::size_t i = 0; i < functions; ++i) {
     const std::size_t slice = random_.below(slices_.size());
@@ -93,6 +94,8 @@ bool SimulatedClient::make_program(std::size_t number) {
   }
   ProgramOptions options;
   options.dispatch = random_.chance(25) ? DispatchMode::kSequential : DispatchMode::kParallel;
+  Traits traits;
+  traits.is_sequential = options.dispatch == DispatchMode::kSequential;
   const std::size_t nodes = 1 + random_.below(random_.chance(80) ? 6 : 12);
   const auto body = [&](std::span<const Traced> in) {
     std::vector<Traced> values(in.begin(), in.end());
@@ -117,6 +120,8 @@ bool SimulatedClient::make_program(std::size_t number) {
         operands.push_back(fitting[at]);
       }
       values.push_back(plan.function(operands));
+      traits.is_irregular |= plan.is_irregular;
+      traits.is_uncompilable |= plan.is_uncompilable;
     }
     std::vector<Traced> outputs;
     const std::size_t wanted = 1 + random_.below(3);
@@ -139,6 +144,7 @@ bool SimulatedClient::make_program(std::size_t number) {
     return false;
   }
   programs_.push_back(*program);
+  traits_.push_back(traits);
   return true;
 }
 
@@ -211,6 +217,7 @@ void SimulatedClient::compete() {
 
 SimulatedClient::Held SimulatedClient::put_value(const ArraySpec& spec) {
   Held held;
+  held.is_put = true;
   held.value.resize(spec.type.bytes());
   for (std::size_t i = 0; i < held.value.size() / 4; ++i) {
     const auto whole = static_cast<std::int32_t>(random_.between(-9, 9));
@@ -223,6 +230,7 @@ SimulatedClient::Held SimulatedClient::put_value(const ArraySpec& spec) {
                                  HostBufferSemantics::kImmutableOnlyDuringCall);
   if (Status status = held.array.error(); !status.ok()) {
     if (!is_excused(status)) complain("I3", "put was refused: " + status.to_string());
+    cover(Feature::kPutRefused);
     held.expectation = Expectation::kEither;
   }
   return held;
@@ -243,7 +251,8 @@ SimulatedClient::Held SimulatedClient::take_argument(const ArraySpec& spec) {
 }
 
 void SimulatedClient::execute() {
-  const Program& program = programs_[random_.below(programs_.size())];
+  const std::size_t number = random_.below(programs_.size());
+  const Program& program = programs_[number];
   std::vector<Held> arguments;
   std::vector<Array> arrays;
   for (const ArraySpec& spec : program.parameters()) {
@@ -253,10 +262,18 @@ void SimulatedClient::execute() {
   const bool is_named_once = std::count(arrays.begin(), arrays.end(), arrays[0]) == 1;
   const bool donates = is_named_once && random_.chance(15);
   Run run = donates ? program.execute(arrays, {.donate = {0}}) : program.execute(arrays);
+  const Traits& traits = traits_[number];
+  cover(traits.is_sequential ? Feature::kSequentialRun : Feature::kParallelRun);
+  if (traits.is_irregular) cover(Feature::kIrregularRun);
+  if (traits.is_uncompilable) cover(Feature::kUncompilableFunction);
   if (donates) {
+    cover(Feature::kDonation);
     std::erase_if(held_, [&arrays](const Held& held) { return held.array == arrays[0]; });
   }
-  note_run(program, arguments, std::move(run));
+  if (run.id() != 0) return note_run(program, arguments, std::move(run));
+  cover(Feature::kRunRefused);
+  const Status status = run.status().get().status();
+  if (!is_excused(status)) complain("I3", "a run was refused: " + status.to_string());
 }
 
 void SimulatedClient::note_run(const Program& program, const std::vector<Held>& arguments,
@@ -291,11 +308,16 @@ void SimulatedClient::note_run(const Program& program, const std::vector<Held>& 
     held_.push_back({run.output(i), flight.expectation, std::move(outputs[i])});
   }
   flight.status = run.status();
-  if (random_.chance(70)) flight.run = std::move(run);
+  if (random_.chance(70)) {
+    flight.run = std::move(run);
+  } else {
+    cover(Feature::kDroppedRun);
+  }
   flights_.push_back(std::move(flight));
 }
 
 void SimulatedClient::fetch(const Held& held, bool waits) {
+  cover(Feature::kFetch);
   Fetch fetch;
   fetch.bytes = std::make_unique<std::vector<std::byte>>(held.array.type().bytes());
   fetch.done = held.array.to_host(std::span<std::byte>(*fetch.bytes));
@@ -303,6 +325,7 @@ void SimulatedClient::fetch(const Held& held, bool waits) {
   fetch.value = held.value;
   fetch.id = held.array.id();
   fetch.name = held.array.to_string();
+  fetch.is_put = held.is_put;
   if (waits) {
     check(fetch);
   } else {
@@ -326,6 +349,9 @@ void SimulatedClient::check(Fetch& fetch) {
                          stories_[fetch.id]);
     }
     ++verdict_.counts.values_checked;
+  } else if (fetch.is_put && fetch.id != 0 && status.code() == StatusCode::kResourceExhausted) {
+    cover(Feature::kPutOverQuota);
+    if (!is_excused(status)) complain("I3", fetch.name + " was refused: " + status.to_string());
   } else if (fetch.expectation == Expectation::kValue && !is_excused(status)) {
     complain("I3", fetch.name + " has an error that nothing caused: " + status.to_string());
   }
@@ -346,6 +372,7 @@ void SimulatedClient::cancel() {
   Flight& flight = flights_[random_.below(flights_.size())];
   if (!flight.run) return;
   flight.run.cancel();
+  cover(Feature::kCancel);
   if (flight.expectation == Expectation::kValue) flight.expectation = Expectation::kEither;
   // Whatever was made from it may be poison now, and so may what was made from that.
   for (Held& held : held_) {
@@ -373,6 +400,7 @@ void SimulatedClient::reshard() {
   }
   const bool is_certain = held.expectation == Expectation::kValue;
   const Expectation expectation = is_certain ? Expectation::kValue : Expectation::kEither;
+  cover(Feature::kReshard);
   // A reshard is a run too, of a program with no name.
   ++verdict_.counts.runs;
   flights_.push_back({moved->ready(), expectation, "reshard to " + moved->to_string(), {}});
@@ -382,8 +410,9 @@ void SimulatedClient::reshard() {
 void SimulatedClient::rebind() {
   if (!world_.has_rebinds) return;
   Slice& slice = slices_[random_.below(slices_.size())];
-  if (Status status = slice.rebind();
-      !status.ok() && status.code() != StatusCode::kResourceExhausted) {
+  const Status status = slice.rebind();
+  if (status.ok()) cover(Feature::kRebind);
+  if (!status.ok() && status.code() != StatusCode::kResourceExhausted) {
     complain("I3", "rebind was refused: " + status.to_string());
   }
 }
@@ -394,10 +423,12 @@ void SimulatedClient::drop() {
   if (random_.chance(20)) {
     Array array = held_[at].array;
     array.delete_now();
+    cover(Feature::kDeletedArray);
     // All handles of it are of no use now.
     std::erase_if(held_, [&array](const Held& held) { return held.array == array; });
     return;
   }
+  cover(Feature::kDroppedHandle);
   held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 

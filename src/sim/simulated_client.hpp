@@ -58,6 +58,10 @@ class SimulatedClient {
     Array array;
     Expectation expectation = Expectation::kValue;
     program::GlobalArray value;  // Unknown when empty.
+    bool is_put = false;
+  };
+  struct Traits {  // Of a program.
+    bool is_sequential = false, is_irregular = false, is_uncompilable = false;
   };
   struct Fetch {  // A value on its way to the host.
     Future<void> done;
@@ -66,6 +70,7 @@ class SimulatedClient {
     program::GlobalArray value;
     std::uint64_t id = 0;
     std::string name;
+    bool is_put = false;
   };
   struct Flight {  // A run whose outcome has not been looked at.
     Future<void> status;
@@ -94,6 +99,7 @@ class SimulatedClient {
   void finish();
   void settle();
   bool is_excused(const Status& status) const;
+  void cover(Feature feature) { verdict_.coverage.add(feature); }
   void complain(const char* invariant, std::string text);
 
   const World& world_;
@@ -109,6 +115,7 @@ class SimulatedClient {
   std::vector<FunctionPlan> functions_;
   std::vector<ArraySpec> specs_;
   std::vector<Program> programs_;
+  std::vector<Traits> traits_;  // Parallel.
   std::vector<Held> held_;
   std::vector<Fetch> fetches_;
   std::vector<Flight> flights_;

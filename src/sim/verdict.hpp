@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/coverage.hpp"
+
 namespace seaway::sim {
 
 /// What kind of promise was broken first; also the exit code of `seaway chaos`.
@@ -40,6 +42,7 @@ class Verdict {
   const std::vector<Violation>& violations() const { return violations_; }
 
   Counts counts;
+  Coverage coverage;
 
  private:
   std::vector<Violation> violations_;

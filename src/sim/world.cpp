@@ -19,6 +19,7 @@ void make_contest(World& world, RandomStream& random) {
   // What is in flight when a contest begins, or when it is measured, blurs the shares.
   cluster.runs_in_flight = 4;
   cluster.runs_shared_in_flight = 2 + static_cast<std::uint32_t>(random.below(3));
+  world.runs_in_flight_max = 16384;
   world.clients = 2;
   world.actions = 0;
   world.chain = 1 + static_cast<std::uint32_t>(random.below(4));
@@ -64,6 +65,10 @@ World make_world(std::uint64_t seed) {
   world.has_cancels = random.chance(30);
   world.has_irregular = random.chance(35);
   world.has_rebinds = random.chance(25);
+  if (world.is_memory_tight) {
+    world.upload_bytes_max = large * (1 + random.below(4));
+    world.runs_in_flight_max = 1 + static_cast<std::uint32_t>(random.below(16));
+  }
   world.is_contest = random.chance(3);
   for (std::uint32_t& weight : world.weights)
     weight = 1 + static_cast<std::uint32_t>(random.below(4));

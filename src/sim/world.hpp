@@ -21,6 +21,8 @@ struct World {
   std::uint32_t actions = 10;  // Of each client.
   std::int64_t rows = 8;       // Of every array; rows_large of large ones.
   std::int64_t rows_large = 8;
+  std::uint64_t upload_bytes_max = std::uint64_t{1} << 30;  // Of each client.
+  std::uint32_t runs_in_flight_max = 16384;                 // The same.
   bool is_memory_tight = false;  // Refusals for lack of memory are to be expected.
   bool has_failures = false;     // Failing and uncompilable functions.
   bool has_cancels = false;

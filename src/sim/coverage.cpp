@@ -1,0 +1,77 @@
+// Names and sums of features.
+
+#include "sim/coverage.hpp"
+
+namespace seaway::sim {
+
+using events::Event;
+using events::EventKind;
+
+std::string_view to_string(Feature feature) {
+  constexpr std::array<std::string_view, kFeatures> kNames = {
+      "several clients",        "several islands",  "several slices",
+      "fifo policy",      "shares policy",
+      "weighted shares",  "tight memory",
+      "parallel runs",    "sequential runs",
+      "irregular runs",   "edges between islands",
+      "early gangs",      "overtakes",
+      "moved sends",      "spills",
+      "loads",            "reshards",
+      "donations",        "rebinds",
+      "cancels",          "failing functions",
+      "uncompilable functions",  "poisoned inputs",
+      "gangs that did nothing",  "dropped handles",
+      "dropped runs",     "deleted arrays",
+      "fetches",          "refused puts",
+      "puts over quota",  "refused runs",  "runs over quota",
+  };
+  return kNames[static_cast<std::size_t>(feature)];
+}
+
+Coverage& Coverage::operator+=(const Coverage& other) {
+  for (std::size_t i = 0; i < kFeatures; ++i) counts[i] += other.counts[i];
+  return *this;
+}
+
+std::vector<Feature> Coverage::missing() const {
+  std::vector<Feature> features;
+  for (std::size_t i = 0; i < kFeatures; ++i) {
+    if (counts[i] == 0) features.push_back(static_cast<Feature>(i));
+  }
+  return features;
+}
+
+std::string Coverage::to_string() const {
+  std::string text;
+  for (std::size_t i = 0; i < kFeatures; ++i) {
+    text += (i == 0 ? "" : ", ") + std::string(sim::to_string(static_cast<Feature>(i))) + " " +
+            std::to_string(counts[i]);
+  }
+  return text;
+}
+
+void CoverageCounter::record(const Event& event) {
+  switch (event.kind) {
+    case EventKind::kReceive:
+      return coverage_.add(Feature::kEdgeBetweenIslands);
+    case EventKind::kArraySpill:
+      return coverage_.add(Feature::kSpill);
+    case EventKind::kArrayLoad:
+      return coverage_.add(Feature::kLoad);
+    case EventKind::kGangNoop:
+      return coverage_.add(Feature::kNoop);
+    case EventKind::kResolve:
+      if (event.code == StatusCode::kUserFunctionError) {
+        return coverage_.add(Feature::kFailingFunction);
+      }
+      if (event.code == StatusCode::kInputLost) return coverage_.add(Feature::kPoisonedInput);
+      if (event.code == StatusCode::kResourceExhausted) {
+        return coverage_.add(Feature::kRunOverQuota);
+      }
+      return;
+    default:
+      return;
+  }
+}
+
+}  // namespace seaway::sim

@@ -1,0 +1,81 @@
+// Coverage: how often seeds do what they are there to do.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "events/event_stream.hpp"
+
+namespace seaway::sim {
+
+/// What a thousand seeds must have done at least once. Worlds count once for each seed.
+enum class Feature : std::uint8_t {
+  kSeveralClients,
+  kSeveralIslands,
+  kSeveralSlices,
+  kFifoPolicy,
+  kSharesPolicy,
+  kWeightedShares,  // Shares of different weights, measured.
+  kTightMemory,
+  kParallelRun,
+  kSequentialRun,
+  kIrregularRun,
+  kEdgeBetweenIslands,
+  kEarlyGang,  // Placed before its inputs exist.
+  kOvertake,
+  kMovedSends,
+  kSpill,
+  kLoad,
+  kReshard,
+  kDonation,
+  kRebind,
+  kCancel,
+  kFailingFunction,
+  kUncompilableFunction,
+  kPoisonedInput,
+  kNoop,
+  kDroppedHandle,
+  kDroppedRun,
+  kDeletedArray,
+  kFetch,
+  kPutRefused,      // By the limit of its client.
+  kPutOverQuota,    // By the controller.
+  kRunRefused,      // By the limit of its client.
+  kRunOverQuota,    // By the controller.
+};
+constexpr std::size_t kFeatures = 32;
+static_assert(static_cast<std::size_t>(Feature::kRunOverQuota) + 1 == kFeatures);
+
+/// "several clients".
+std::string_view to_string(Feature feature);
+
+/// Counts, by feature. A value.
+struct Coverage {
+  std::array<std::uint64_t, kFeatures> counts{};
+
+  void add(Feature feature, std::uint64_t count = 1) {
+    counts[static_cast<std::size_t>(feature)] += count;
+  }
+  Coverage& operator+=(const Coverage& other);
+  std::vector<Feature> missing() const;
+  /// "several clients 671, ..., run refused 90".
+  std::string to_string() const;
+
+  friend bool operator==(const Coverage&, const Coverage&) = default;
+};
+
+/// Counts what events show.
+class CoverageCounter final : public events::EventSink {
+ public:
+  explicit CoverageCounter(Coverage& coverage) : coverage_(coverage) {}
+  void record(const events::Event& event) override;
+
+ private:
+  Coverage& coverage_;
+};
+
+}  // namespace seaway::sim
