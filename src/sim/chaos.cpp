@@ -6,13 +6,13 @@
 #include <cstdio>
 
 #include "base/random.hpp"
+#include "sim/chaos_report.hpp"
 
 namespace seaway::sim {
 namespace {
 
 constexpr std::uint64_t kAgainStream = 0x616761696e000000;
 constexpr std::size_t kEventsShown = 40;
-constexpr std::uint64_t kProgressNs = 500'000'000;
 
 std::atomic<std::uint64_t> running_seed = 0;
 
@@ -30,65 +30,11 @@ const char* name_of(Breach breach) {
   return "unknown";
 }
 
-int exit_code_of(Breach breach) {
-  switch (breach) {
-    case Breach::kNone:
-      return kChaosClean;
-    case Breach::kLiveness:
-      return kChaosLiveness;
-    case Breach::kCorrectness:
-      return kChaosCorrectness;
-    case Breach::kDeterminism:
-      return kChaosNondeterminism;
-  }
-  return kChaosCrash;
-}
-
 std::string hex(std::uint64_t number) {
   char text[24];
   std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(number));
   return text;
 }
-
-SeedReport run_one(std::uint64_t seed, const ChaosOptions& options) {
-  running_seed = seed;
-  SeedReport report = run_seed(seed, options.replay);
-  const bool again =
-      options.replay || RandomStream(seed, kAgainStream).below(100) < options.again_percent;
-  if (again && report.breach == Breach::kNone) check_repeats(report, run_seed(seed));
-  return report;
-}
-
-struct Totals {
-  std::uint64_t seeds = 0, steps = 0, virtual_ns = 0;
-  Counts counts;
-  Coverage coverage;
-
-  void add(const SeedReport& report) {
-    ++seeds;
-    steps += report.steps;
-    virtual_ns += report.virtual_ns;
-    counts.runs += report.counts.runs;
-    counts.ok += report.counts.ok;
-    counts.failed += report.counts.failed;
-    counts.cancelled += report.counts.cancelled;
-    counts.values_checked += report.counts.values_checked;
-    coverage += report.coverage;
-  }
-  void print(const char* end, double seconds) const {
-    std::printf(
-        "%llu seeds, %llu steps, %llu runs (%llu ok, %llu failed, %llu cancelled), %llu "
-        "values compared; %.0f seeds/s, %.0f steps/s, virtual time %.1fx%s",
-        static_cast<unsigned long long>(seeds), static_cast<unsigned long long>(steps),
-        static_cast<unsigned long long>(counts.runs), static_cast<unsigned long long>(counts.ok),
-        static_cast<unsigned long long>(counts.failed),
-        static_cast<unsigned long long>(counts.cancelled),
-        static_cast<unsigned long long>(counts.values_checked),
-        static_cast<double>(seeds) / seconds, static_cast<double>(steps) / seconds,
-        static_cast<double>(virtual_ns) / 1e9 / seconds, end);
-    std::fflush(stdout);
-  }
-};
 
 }  // namespace
 
@@ -132,38 +78,31 @@ std::string to_text(const SeedReport& report) {
   return text + "  replay: seaway chaos --replay " + std::to_string(report.seed) + "\n";
 }
 
+SeedLine run_one(std::uint64_t seed, const ChaosOptions& options) {
+  running_seed = seed;
+  const bool is_traced = options.on_trace != nullptr;
+  SeedReport report = run_seed(seed, {.keep_events = options.replay, .trace = is_traced});
+  if (is_traced) options.on_trace(report.trace);
+  const bool again =
+      options.replay || RandomStream(seed, kAgainStream).below(100) < options.again_percent;
+  if (again && report.breach == Breach::kNone) check_repeats(report, run_seed(seed));
+  const bool is_told = options.replay || report.breach != Breach::kNone;
+  return {.seed = seed,
+          .steps = report.steps,
+          .virtual_ns = report.virtual_ns,
+          .counts = report.counts,
+          .coverage = report.coverage,
+          .breach = report.breach,
+          .json = to_json(report),
+          .text = is_told ? to_text(report) : ""};
+}
+
 int run_chaos(const ChaosOptions& options, const Clock& clock) {
-  const std::uint64_t begin_ns = clock.now_ns();
-  std::uint64_t printed_ns = begin_ns;
-  const auto elapsed_s = [&] { return static_cast<double>(clock.now_ns() - begin_ns + 1) / 1e9; };
-  Totals totals;
-  for (std::uint64_t seed = options.first_seed; seed <= options.last_seed; ++seed) {
-    if (options.time_budget_s > 0 && elapsed_s() >= options.time_budget_s) break;
-    const SeedReport report = run_one(seed, options);
-    totals.add(report);
-    if (options.json) std::printf("%s\n", to_json(report).c_str());
-    if (report.breach != Breach::kNone) {
-      // With --json standard output is for machines alone.
-      std::fprintf(options.json ? stderr : stdout, "\n%s", to_text(report).c_str());
-      return exit_code_of(report.breach);
-    }
-    if (options.replay && !options.json) std::printf("%s", to_text(report).c_str());
-    const std::uint64_t now_ns = clock.now_ns();
-    if (!options.json && !options.quiet && !options.replay && now_ns - printed_ns > kProgressNs) {
-      printed_ns = now_ns;
-      std::printf("\rseed %llu of %llu..%llu, %.0f seeds/s ", static_cast<unsigned long long>(seed),
-                  static_cast<unsigned long long>(options.first_seed),
-                  static_cast<unsigned long long>(options.last_seed),
-                  static_cast<double>(totals.seeds) / elapsed_s());
-      std::fflush(stdout);
-    }
+  ChaosReport report(options, clock);
+  for (std::uint64_t seed = options.first_seed; !report.is_out_of_time(); ++seed) {
+    if (!report.add(run_one(seed, options)) || seed == options.last_seed) break;
   }
-  if (!options.json) {
-    std::printf("\r");
-    totals.print(", clean\n", elapsed_s());
-    std::printf("covered: %s\n", totals.coverage.to_string().c_str());
-  }
-  return kChaosClean;
+  return report.finish();
 }
 
 }  // namespace seaway::sim

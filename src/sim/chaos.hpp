@@ -3,16 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "base/clock.hpp"
-#include "sim/seed_run.hpp"
+#include "sim/seed_line.hpp"
 
 namespace seaway::sim {
 
 /// What `seaway chaos` returns to the shell.
 constexpr int kChaosClean = 0;
 constexpr int kChaosUsage = 1;
+constexpr int kChaosUncovered = 2;
 constexpr int kChaosCrash = 127;
 constexpr int kChaosLiveness = 128;
 constexpr int kChaosCorrectness = 129;
@@ -23,10 +25,16 @@ struct ChaosOptions {
   std::uint64_t last_seed = 100;
   bool replay = false;              // Tell the story of the seed.
   bool json = false;                // One JSON object a line for each seed, and nothing else.
-  bool quiet = false;               // No progress line.
+  bool shows_progress = false;      // A line that is drawn again and again: on terminals only.
+  bool must_cover = false;          // A feature that no seed had is an error.
   double time_budget_s = 0;         // 0: none.
   std::uint32_t again_percent = 5;  // So many seeds run twice, to compare their hashes.
+  /// With `replay`: gets the trace of the seed, in Chrome's format. Empty: nobody wants it.
+  std::function<void(const std::string& trace)> on_trace = nullptr;
 };
+
+/// One seed, twice where its number or a replay says so.
+SeedLine run_one(std::uint64_t seed, const ChaosOptions& options);
 
 /// Runs the seeds, prints to standard output, and stops at the first that fails. `clock` measures
 /// the time budget and the rate. Returns an exit code.

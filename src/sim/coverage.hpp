@@ -42,10 +42,10 @@ enum class Feature : std::uint8_t {
   kDroppedRun,
   kDeletedArray,
   kFetch,
-  kPutRefused,      // By the limit of its client.
-  kPutOverQuota,    // By the controller.
-  kRunRefused,      // By the limit of its client.
-  kRunOverQuota,    // By the controller.
+  kPutRefused,    // By the limit of its client.
+  kPutOverQuota,  // By the controller.
+  kRunRefused,    // By the limit of its client.
+  kRunOverQuota,  // By the controller.
 };
 constexpr std::size_t kFeatures = 32;
 static_assert(static_cast<std::size_t>(Feature::kRunOverQuota) + 1 == kFeatures);

@@ -203,7 +203,8 @@ Result<FunctionPlan> make_function(const Client& client, const Slice& slice,
   } else {
     plan.is_uncompilable = world.has_failures && random.chance(5);
     const std::string name =
-        (plan.is_uncompilable ? std::string(SimBackend::kUncompilable) : std::string("function")) + number;
+        (plan.is_uncompilable ? std::string(SimBackend::kUncompilable) : std::string("function")) +
+        number;
     made = client.function(
         name,
         [body, axis](std::span<const Tensor> operands) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "actor/seeded_engine.hpp"
+#include "cluster/trace.hpp"
 #include "sim/checkers.hpp"
 #include "sim/simulated_client.hpp"
 #include "sim/stock.hpp"
@@ -15,18 +16,25 @@
 namespace seaway::sim {
 namespace {
 
+constexpr std::size_t kEvents = 1 << 12;       // For the last words of a world.
+constexpr std::size_t kTraceEvents = 1 << 20;  // More than any world has.
+
 /// Only for the report of a crash: nothing else may look into a world while it runs.
 const events::EventRing* running_ring = nullptr;
 
 /// One world while it runs. Members end in the order that an embedded cluster asks for.
 class SimulatedCluster {
  public:
-  explicit SimulatedCluster(const World& world)
-      : world_(world), events_(1 << 12), checkers_(surroundings_, verdict_), coverage_(verdict_.coverage) {
+  SimulatedCluster(const World& world, SeedOptions options)
+      : world_(world),
+        asked_(options),
+        events_(options.trace ? kTraceEvents : kEvents),
+        checkers_(surroundings_, verdict_),
+        coverage_(verdict_.coverage) {
     running_ring = &events_.ring();
-    actor::SeededOptions options;
-    options.step_ns_max = world.step_ns_max;
-    engine_ = actor::make_seeded_engine(world.seed, options);
+    actor::SeededOptions seeded;
+    seeded.step_ns_max = world.step_ns_max;
+    engine_ = actor::make_seeded_engine(world.seed, seeded);
     embedded_ = std::make_unique<cluster::Embedded>(
         world.cluster, *engine_, events_,
         [this](IslandId island, std::function<void()> on_progress) {
@@ -48,7 +56,7 @@ class SimulatedCluster {
     running_ring = nullptr;
   }
 
-  SeedReport run(bool keep_events) {
+  SeedReport run() {
     for (std::uint32_t i = 0; i < world_.clients; ++i) {
       engine_->spawn_body("client" + std::to_string(i), [this, i] { be_client(i); });
     }
@@ -87,7 +95,8 @@ class SimulatedCluster {
     report.shares_measured = checkers_.shares().measured();
     report.breach = verdict_.breach();
     report.violations = verdict_.violations();
-    if (keep_events || !verdict_.ok()) report.last_events = events_.ring().snapshot();
+    if (asked_.keep_events || !verdict_.ok()) report.last_events = events_.ring().snapshot();
+    if (asked_.trace) report.trace = cluster::trace_of(*embedded_);
     return report;
   }
 
@@ -237,6 +246,7 @@ class SimulatedCluster {
   }
 
   const World& world_;
+  const SeedOptions asked_;
   Verdict verdict_;
   Surroundings surroundings_;
   events::EventStream events_;
@@ -262,9 +272,9 @@ std::string story_so_far(std::size_t events_max) {
   return text;
 }
 
-SeedReport run_seed(std::uint64_t seed, bool keep_events) {
+SeedReport run_seed(std::uint64_t seed, SeedOptions options) {
   const World world = make_world(seed);
-  return SimulatedCluster(world).run(keep_events);
+  return SimulatedCluster(world, options).run();
 }
 
 }  // namespace seaway::sim

@@ -27,12 +27,19 @@ struct SeedReport {
   std::vector<Violation> violations;
   std::vector<events::Event> last_events;  // Only after a violation, or when asked for.
   std::string waiting;                     // Who waits for what, after a hang.
+  std::string trace;                       // Chrome's format, when asked for.
 };
 
 /// The newest events of the seed that runs now, one a line: for whoever reports a crash of it.
 std::string story_so_far(std::size_t events_max);
 
-/// Pure: the same seed gives the same report. Takes about a millisecond of real time.
-SeedReport run_seed(std::uint64_t seed, bool keep_events = false);
+/// What a report has beside its verdict; the run is the same.
+struct SeedOptions {
+  bool keep_events = false;
+  bool trace = false;
+};
+
+/// Pure: the same seed gives the same report. Takes a few milliseconds of real time.
+SeedReport run_seed(std::uint64_t seed, SeedOptions options = {});
 
 }  // namespace seaway::sim

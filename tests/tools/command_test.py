@@ -2,7 +2,11 @@
 """The command line as people meet it: exit codes and messages of `seaway`."""
 import json
 import os
+import pty
+import re
+import signal
 import subprocess
+import tempfile
 import unittest
 
 COMMAND = os.environ["SEAWAY_COMMAND"]
@@ -70,6 +74,95 @@ class CommandTest(unittest.TestCase):
         for line in lines:
             self.assertEqual(list(line), ["metric", "value", "unit", "params"])
             self.assertGreater(line["value"], 0)
+
+
+def without_rates(text):
+    """The lines of `chaos`, but for the last: rates are all that differs from run to run."""
+    lines = text.splitlines()
+    assert lines[-1].startswith("0 ") or "seeds/s" in lines[-1], text
+    return lines[:-1]
+
+
+class ChaosTest(unittest.TestCase):
+    def test_several_processes_print_what_one_prints(self):
+        one = seaway("chaos", "--seeds", "1..40")
+        for jobs in ("2", "3", "64"):
+            several = seaway("chaos", "--seeds", "1..40", "--jobs", jobs)
+            self.assertEqual(several.returncode, 0, several.stderr)
+            self.assertEqual(without_rates(several.stdout), without_rates(one.stdout))
+
+    def test_several_processes_print_the_same_json_in_the_order_of_the_seeds(self):
+        one = seaway("chaos", "--seeds", "5..25", "--json")
+        several = seaway("chaos", "--seeds", "5..25", "--json", "--jobs", "4")
+        self.assertEqual(several.stdout, one.stdout)
+        seeds = [json.loads(line)["seed"] for line in one.stdout.splitlines()]
+        self.assertEqual(seeds, list(range(5, 26)))
+
+    def test_a_process_that_is_killed_is_the_verdict_of_its_seed(self):
+        chaos = subprocess.Popen([COMMAND, "chaos", "--seeds", "1..1000000", "--json", "--jobs", "2"],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        first = json.loads(chaos.stdout.readline())
+        with open(f"/proc/{chaos.pid}/task/{chaos.pid}/children") as file:
+            children = [int(word) for word in file.read().split()]
+        os.kill(children[1], signal.SIGKILL)
+        output, errors = chaos.communicate(timeout=60)
+        self.assertEqual(first["seed"], 1)
+        self.assertEqual(len(children), 2)
+        self.assertEqual(chaos.returncode, 127)
+        last = json.loads(output.splitlines()[-1])["seed"] if output else 1
+        self.assertEqual(last % 2, 1)  # The second process has the even ones.
+        self.assertEqual(errors, f"seed {last + 1}: crash\n"
+                                 f"  replay: seaway chaos --replay {last + 1}\n")
+
+    def test_a_replay_writes_the_trace_of_its_seed(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "seed.json")
+            done = seaway("chaos", "--replay", "5", "--trace", path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(path) as file:
+                entries = json.load(file)["traceEvents"]
+        gangs = [entry for entry in entries if entry["name"].startswith("function")]
+        self.assertGreater(len(gangs), 0)
+
+    def test_a_trace_that_cannot_be_written_is_an_error_that_says_where(self):
+        done = seaway("chaos", "--replay", "5", "--trace", "/nowhere/seed.json")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("cannot write the trace to /nowhere/seed.json", done.stderr)
+
+    def test_a_trace_is_of_a_replay(self):
+        done = seaway("chaos", "--seeds", "1..2", "--trace", "seed.json")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--trace requires --replay", done.stderr)
+
+    def test_a_replay_in_another_process_has_the_same_hash(self):
+        hashes = {re.search("hash ([0-9a-f]{16})", seaway("chaos", "--replay", "9").stdout)[1]
+                  for _ in range(3)}
+        self.assertEqual(len(hashes), 1)
+
+    def test_few_seeds_do_not_cover_everything_and_that_can_be_an_error(self):
+        done = seaway("chaos", "--seeds", "1..2", "--must-cover")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, "^not covered: .*weighted shares")
+        self.assertRegex(done.stdout, "(?m)^covered: several clients [0-9]+, ")
+
+    def test_progress_is_drawn_on_terminals_alone(self):
+        piped = seaway("chaos", "--seeds", "1..3")
+        self.assertNotIn("\r", piped.stdout + piped.stderr)
+        ours, theirs = pty.openpty()
+        subprocess.run([COMMAND, "chaos", "--seeds", "1..3"], stdout=theirs, stderr=theirs, timeout=30)
+        os.close(theirs)
+        shown = b""
+        while chunk := read_terminal(ours):
+            shown += chunk
+        os.close(ours)
+        self.assertIn(b"\r\x1b[Kseed 1 of 1..3", shown)
+
+
+def read_terminal(file):
+    try:
+        return os.read(file, 1 << 16)
+    except OSError:  # What a terminal says at its end.
+        return b""
 
 
 if __name__ == "__main__":

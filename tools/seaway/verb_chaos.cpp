@@ -6,20 +6,35 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 
 #include "base/clock.hpp"
+#include "chaos_workers.hpp"
 #include "sim/chaos.hpp"
 #include "verbs.hpp"
 
 namespace seaway::tools {
 namespace {
 
+constexpr std::uint32_t kJobsMax = 256;
+
 struct Arguments {
   std::string seeds = "1..100";
   sim::ChaosOptions options;
   std::uint64_t replay = 0;
   double time_budget_s = 0;
+  std::uint32_t jobs = 1;
+  std::uint64_t every = 0;  // Not 0: a process of --jobs.
+  std::string trace_path;
 };
+
+/// Returns whether the whole file could be written.
+bool write_file(const std::string& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file << bytes;
+  file.close();
+  return !file.fail();
+}
 
 /// Reads "A..B" or "A"; false when it is neither, or when A > B.
 bool parse_seeds(std::string_view text, std::uint64_t& first, std::uint64_t& last) {
@@ -65,7 +80,19 @@ void add_chaos(CLI::App& app, int& exit_code) {
   verb->add_option("--time-budget", arguments->time_budget_s,
                    "stop after so many seconds; 0: when all seeds are done")
       ->check(CLI::NonNegativeNumber);
-  verb->footer("example: seaway chaos --seeds 1..1000\n         seaway chaos --replay 123");
+  verb->add_option("--jobs", arguments->jobs, "processes that share the seeds; prints the same")
+      ->capture_default_str()
+      ->check(CLI::Range(1u, kJobsMax))
+      ->excludes(replay);
+  verb->add_option("--trace", arguments->trace_path,
+                   "write the replayed seed to a file for https://ui.perfetto.dev")
+      ->needs(replay);
+  verb->add_flag("--must-cover", arguments->options.must_cover,
+                 "exit 2 when the seeds leave out something that they are there to do");
+  verb->add_option("--every", arguments->every)->group("");  // For processes of --jobs alone.
+  verb->footer(
+      "example: seaway chaos --seeds 1..1000 --jobs 4\n"
+      "         seaway chaos --replay 123 --trace seed.json");
   verb->callback([arguments, replay, &exit_code] {
     sim::ChaosOptions& options = arguments->options;
     parse_seeds(arguments->seeds, options.first_seed, options.last_seed);
@@ -76,7 +103,23 @@ void add_chaos(CLI::App& app, int& exit_code) {
     options.time_budget_s = arguments->time_budget_s;
     std::signal(SIGABRT, on_crash);
     std::signal(SIGSEGV, on_crash);
-    exit_code = sim::run_chaos(options, RealClock());
+    if (arguments->every > 0) {
+      exit_code = run_chaos_worker(options, arguments->every);
+      return;
+    }
+    options.shows_progress = isatty(STDOUT_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
+    bool is_written = true;
+    if (!arguments->trace_path.empty()) {
+      options.on_trace = [&](const std::string& trace) {
+        is_written = write_file(arguments->trace_path, trace);
+      };
+    }
+    exit_code = arguments->jobs > 1 ? run_chaos_workers(options, arguments->jobs, RealClock())
+                                    : sim::run_chaos(options, RealClock());
+    if (is_written) return;
+    std::fprintf(stderr, "seaway: cannot write the trace to %s; choose another file with --trace\n",
+                 arguments->trace_path.c_str());
+    exit_code = kCheckFailed;
   });
 }
 
