@@ -117,7 +117,7 @@ TEST(Traps, APartReservesItsPeakNotGangByGang) {
     world.part(run, 0, PlanMaker({0}).gangs(2).output(0, 1).output(1, 1));
     for (std::uint32_t gang = 0; gang < 2; ++gang) {
       const ArrayId id = 100 + world.spec.arrays.size();
-      world.spec.arrays.push_back({id, 0, run, gang, 1, {0}, false});
+      world.spec.arrays.push_back({id, 0, run, gang, 1, {0}, false, false});
       world.spec.parts[run][0].outputs.push_back(id);
     }
   }
@@ -176,6 +176,20 @@ TEST(Traps, ARunIsStampedOnlyAfterItsUploadHasArrived) {
   world.expect_runs_through();
   world.spec.late_upload = 0;
   EXPECT_TRUE(deadlocks(world.with(HostWeakening::kStampedBeforeUpload)));
+}
+
+TEST(Traps, AnArrayIsFreedOnEachDeviceByItself) {
+  // One device reads what run 1 made in run 2, the other in run 3, which is launched later.
+  HandMade world(10);
+  world.part(0, 0, PlanMaker({0, 1}).gangs(1).output(0, 1))
+      .part(1, 0, PlanMaker({0}).gangs(1).arg(0, 1))
+      .part(2, 0, PlanMaker({1}).gangs(1).arg(0, 1));
+  world.spec.arrays.push_back({100, 0, 0, 0, 1, {0, 1}, true, false});
+  world.spec.parts[0][0].outputs = world.spec.parts[1][0].args =
+      world.spec.parts[2][0].args = {100};
+
+  world.expect_runs_through();
+  EXPECT_TRUE(is_violated(world.with(HostWeakening::kFreedAsAWhole)));
 }
 
 /// A large part waits while small ones come for ever, two of them always in flight. Returns after

@@ -18,14 +18,32 @@ void add_arrays(WorldSpec& spec, RandomStream& random, std::uint32_t run, std::u
                 const Draft& draft, PlanMaker& maker) {
   WorldSpec::PartSpec& part = spec.parts[run][island];
   const auto gangs = static_cast<std::uint32_t>(draft.positions.size());
-  for (const WorldSpec::Array& array : spec.arrays) {
-    if (array.island != island || array.devices != draft.devices || !random.chance(60)) continue;
-    maker.arg(static_cast<std::uint32_t>(random.below(gangs)), array.bytes);
+  std::vector<WorldSpec::Array> taken_over;
+  for (WorldSpec::Array& array : spec.arrays) {
+    if (array.island != island || array.devices != draft.devices || array.donated) continue;
+    if (!random.chance(60)) continue;
+    const auto gang = static_cast<std::uint32_t>(random.below(gangs));
+    maker.arg(gang, array.bytes);
     part.args.push_back(array.id);
+    if (!random.chance(25)) continue;
+    // No later run names it, and its client has no handle that it could drop.
+    array.donated = true;
+    array.dropped = false;
+    const auto arg = static_cast<std::uint32_t>(part.args.size() - 1);
+    if (random.chance(30)) {
+      maker.donate(arg);
+      continue;
+    }
+    const std::uint64_t bytes = array.bytes;
+    maker.output(gang, bytes).donate(arg, static_cast<std::uint32_t>(part.outputs.size()));
+    part.outputs.push_back(100 + spec.arrays.size() + taken_over.size());
+    taken_over.push_back(
+        {part.outputs.back(), island, run, gang, bytes, draft.devices, random.chance(50), false});
   }
+  spec.arrays.insert(spec.arrays.end(), taken_over.begin(), taken_over.end());
   if (random.chance(15)) {
     const ArrayId id = 100 + spec.arrays.size();
-    spec.arrays.push_back({id, island, kRuns, 0, 1, draft.devices, random.chance(50)});
+    spec.arrays.push_back({id, island, kRuns, 0, 1, draft.devices, random.chance(50), false});
     maker.arg(static_cast<std::uint32_t>(random.below(gangs)), 1);
     part.args.push_back(id);
   }
@@ -33,7 +51,7 @@ void add_arrays(WorldSpec& spec, RandomStream& random, std::uint32_t run, std::u
     if (!random.chance(30)) continue;
     const ArrayId id = 100 + spec.arrays.size();
     const std::uint64_t bytes = 1 + random.below(2);
-    spec.arrays.push_back({id, island, run, gang, bytes, draft.devices, random.chance(50)});
+    spec.arrays.push_back({id, island, run, gang, bytes, draft.devices, random.chance(50), false});
     maker.output(gang, bytes);
     part.outputs.push_back(id);
   }
@@ -144,7 +162,8 @@ std::string WorldSpec::to_string() const {
   }
   for (const Array& array : arrays)
     out += "  array " + text(array.id) + ": " + text(array.bytes) + " bytes a device" +
-           (array.run == kRuns ? ", uploaded" : "") + (array.dropped ? ", dropped" : "") + "\n";
+           (array.run == kRuns ? ", uploaded" : "") + (array.donated ? ", donated" : "") +
+           (array.dropped ? ", dropped" : "") + "\n";
   if (cancels < kRuns) out += "  run " + text(cancels + 1) + " may be cancelled\n";
   if (late_upload < kRuns)
     out += "  run " + text(late_upload + 1) + " was stamped before its upload came\n";

@@ -23,6 +23,17 @@ std::uint64_t block_bytes(const program::PartPlan& plan, std::uint32_t gang, boo
   return held ? std::max(bytes, hold) : bytes;
 }
 
+/// The argument whose buffer `array` gets; 0: it has one of its own.
+ArrayId donor_of(const WorldSpec& spec, const WorldSpec::Array& array) {
+  if (array.run == kRuns) return 0;
+  const WorldSpec::PartSpec& part = spec.parts[array.run][array.island];
+  for (std::size_t i = 0; i < part.plan->args.size(); ++i) {
+    const std::uint32_t output = part.plan->args[i].donated_to;
+    if (output != program::kNone && part.outputs[output] == array.id) return part.args[i];
+  }
+  return 0;
+}
+
 }  // namespace
 
 World::World(const WorldSpec& spec) : spec_(&spec) {
@@ -139,7 +150,9 @@ void World::settle(std::uint32_t at) {
 
 bool World::pass(std::uint32_t at, DeviceId device, const Item& item) {
   if (item.kind == Item::Kind::kFree) {
-    present_[device] &= ~bit(item.run);
+    for (DeviceId other = 0; other < kDevices; ++other)
+      if (other == device || spec_->weakening == HostWeakening::kFreedAsAWhole)
+        present_[other] &= ~bit(item.run);
     return true;
   }
   PartState& part = islands_[at].parts[item.run];
@@ -150,7 +163,8 @@ bool World::pass(std::uint32_t at, DeviceId device, const Item& item) {
     const bool outputs = spec_->options[at].weakening != Weakening::kGangByGang;
     for (std::uint32_t i = 0; i < spec_->arrays.size(); ++i)
       if (has(part.loads, i) ||
-          (outputs && spec_->arrays[i].island == at && spec_->arrays[i].run == item.run))
+          (outputs && spec_->arrays[i].island == at && spec_->arrays[i].run == item.run &&
+           donor_of(*spec_, spec_->arrays[i]) == 0))
         present_[device] |= bit(i);
     if (spec_->weakening == HostWeakening::kRoomWithoutOwner &&
         in_use(at, device) > spec_->options[at].memory_bytes) {
@@ -214,19 +228,52 @@ void World::run_gang(std::uint32_t at, std::uint32_t run) {
       for (std::uint32_t a = 0; a < spec_->arrays.size(); ++a) {
         const WorldSpec::Array& array = spec_->arrays[a];
         if (array.id != part_spec(run, at).args[i]) continue;
-        const bool poison = array.run != kRuns && islands_[at].parts[array.run].cancelled;
-        if (!has(present_[device], a) && !poison && !part.cancelled)
+        if (!has(present_[device], a) && !is_poison(array) && !part.cancelled)
           violation_ = "run " + std::to_string(run) + " reads array " + std::to_string(array.id) +
                        ", which is not on device " + std::to_string(device);
       }
     }
   }
+  hand_over(at, run, gang);
   if (!part.cancelled)
     for (std::uint32_t e = 0; e < spec_->edges.size(); ++e)
       if (spec_->edges[e].run == run && spec_->edges[e].source_island == at &&
           spec_->edges[e].source_gang == gang)
         channel_.push_back(e);
   island.core.done(run + 1, gang, gang + 1);
+}
+
+/// What is made in the buffer of poison is poison too: it has no room.
+bool World::is_poison(const WorldSpec::Array& array) const {
+  if (array.run == kRuns) return false;
+  if (islands_[array.island].parts[array.run].cancelled) return true;
+  const ArrayId donor = donor_of(*spec_, array);
+  for (const WorldSpec::Array& other : spec_->arrays)
+    if (other.id == donor) return is_poison(other);
+  return false;
+}
+
+/// The buffers that `gang` overwrites change their names. A gang that does nothing, for its part is
+/// cancelled, leaves poison: the buffer is nobody's then.
+void World::hand_over(std::uint32_t at, std::uint32_t run, std::uint32_t gang) {
+  const WorldSpec::PartSpec& part = part_spec(run, at);
+  const auto index_of = [this](ArrayId id) {
+    std::uint32_t index = 0;
+    while (spec_->arrays[index].id != id) ++index;
+    return index;
+  };
+  for (std::size_t i = 0; i < part.plan->args.size(); ++i) {
+    const program::Arg& arg = part.plan->args[i];
+    if (arg.donated_to == program::kNone || part.plan->outputs[arg.donated_to].gang != gang)
+      continue;
+    const std::uint32_t from = index_of(part.args[i]);
+    const std::uint32_t to = index_of(part.outputs[arg.donated_to]);
+    for (std::uint32_t& present : present_) {
+      if (!has(present, from)) continue;
+      present &= ~bit(from);
+      if (!islands_[at].parts[run].cancelled) present |= bit(to);
+    }
+  }
 }
 
 bool World::can_transfer(std::uint32_t e) const {

@@ -21,6 +21,7 @@ enum class HostWeakening : std::uint8_t {
   kReceiveBeforeRoom,    // A receive does not wait for the earlier user of its room.
   kFifoChannels,         // A transfer waits for those sent before it between the two islands.
   kStampedBeforeUpload,  // Rule 1: a run is launched while its upload is pending.
+  kFreedAsAWhole,        // An array goes from all its devices when it is its turn on the first.
 };
 
 constexpr std::size_t kIslands = 2, kDevices = 2, kRuns = 3;
@@ -43,6 +44,7 @@ struct WorldSpec {
     std::uint64_t bytes = 0;
     std::vector<DeviceId> devices;
     bool dropped = false;  // The client drops it once all is launched.
+    bool donated = false;  // To the last run that reads it.
   };
   std::array<CoreOptions, kIslands> options;
   std::array<std::array<PartSpec, kIslands>, kRuns> parts;
@@ -123,6 +125,8 @@ class World {
   }
   void drain(std::uint32_t island);
   void settle(std::uint32_t island);
+  bool is_poison(const WorldSpec::Array& array) const;
+  void hand_over(std::uint32_t island, std::uint32_t run, std::uint32_t gang);
   bool pass(std::uint32_t island, DeviceId device, const Item& item);
   bool can_run(std::uint32_t island, std::uint32_t& run, DeviceId device) const;
   bool can_transfer(std::uint32_t edge) const;
