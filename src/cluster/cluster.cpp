@@ -25,8 +25,8 @@ Cluster::State::State(const cluster::EmbeddedOptions& options) : events(options.
 }
 
 Cluster::State::~State() {
-  engine->stop();    // The control thread ends, and with it all actors: no new work for the arena.
-  arena.reset();     // What still runs there ends; what it posts is dropped.
+  arena->close();    // What still runs there reads and writes arrays, which end with their hosts.
+  engine->stop();    // The control thread ends, and with it all actors.
   embedded.reset();  // What the actors referred to.
   engine.reset();
 }

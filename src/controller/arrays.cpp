@@ -78,7 +78,8 @@ bool ControllerCore::is_fetch_held(ArrayId id, const Array& array) {
 /// Nobody will name the array on its island again, though runs that read it may be unfinished: its
 /// room ends behind them, without waiting for word of their end. The record stays for them.
 void ControllerCore::free_early(ArrayId id, Array& array) {
-  if (array.is_freed || !array.is_counted || !array.is_stamped) return;
+  // A donated one the island takes by itself.
+  if (array.is_freed || array.is_donated || !array.is_counted || !array.is_stamped) return;
   if (array.has_handle || array.open_readers > 0 || is_fetch_held(id, array)) return;
   array.is_freed = true;
   outbox_.islands[array.island].frees.push_back(array.physical);

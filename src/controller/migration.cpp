@@ -124,8 +124,9 @@ void ControllerCore::finish_migration(Run& run) {
   Slice& slice = *run.migration;
   const ArrayId id = run.args[0].id;
   Array& array = *run.args[0].array;
-  outbox_.islands[array.island].frees.push_back(array.physical);
+  if (!array.is_freed) outbox_.islands[array.island].frees.push_back(array.physical);
   if (run.failure.ok()) {
+    array.is_freed = false;  // If its handle went meanwhile, it was freed where it was before.
     Client& client = owner(id);
     give_back(client, array.island, array.kept_bytes);
     array.physical = run.first_output;

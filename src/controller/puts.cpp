@@ -128,7 +128,8 @@ void ControllerCore::fail(const WaitingPut& put, Status status) {
 
 void ControllerCore::serve_fetches(const WaitingPut& put) {
   for (const ControllerOutbox::Fetch& fetch : put.fetches) forward_fetch(fetch);
-  for (std::size_t i = 0; i < put.fetches.size(); ++i) drop_reference(put.array);
+  Array& array = *find_array(put.array);
+  for (std::size_t i = 0; i < put.fetches.size(); ++i) drop_reference(put.array, array);
 }
 
 std::deque<ControllerCore::WaitingPut>::iterator ControllerCore::find_put(Client& client,

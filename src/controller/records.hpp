@@ -18,7 +18,7 @@ struct ControllerCore::Tenant {
   std::string name;
   std::uint32_t weight = 1;
   std::uint64_t share_used = 0;  // Device time stamped so far over weight, scaled: start-time fair.
-  bool is_idle = true;        // Nothing of it could be stamped since it was served.
+  bool is_idle = true;           // Nothing of it could be stamped since it was served.
   std::uint32_t runs_queued = 0;
   std::uint32_t runs_in_flight = 0;
   std::uint64_t arrays = 0;

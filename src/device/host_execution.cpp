@@ -141,6 +141,7 @@ bool HostCore::run_short_gangs(std::uint64_t sequence, std::uint64_t& burst_ns) 
                   .island = static_cast<std::uint16_t>(options_.island),
                   .kind = EventKind::kGangsEnd});
   part.busy_ns += now_ns_ - begin_ns;
+  part.gangs_ran += gang - first;
   part.gangs_done += gang - first;
   entry.gang = gang;
   entry.state = gang == entry.last ? Entry::State::kDone : Entry::State::kWaiting;
@@ -298,7 +299,7 @@ void HostCore::finish_gang(PartRun& part, std::uint32_t gang, std::uint64_t begi
       ++part.gangs_ran;
       part.busy_ns += end_ns - begin_ns;
     } else {
-      count_on_devices(plan, 1, end_ns - begin_ns);
+      count_on_devices(part.plan->gangs[gang], 1, end_ns - begin_ns);
     }
   }
   hand_on(part, gang);

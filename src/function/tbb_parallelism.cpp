@@ -28,6 +28,7 @@ struct TbbParallelism::Arena {
   std::mutex mutex;
   std::condition_variable all_done;
   std::size_t jobs = 0;  // Submitted and not finished.
+  bool is_closed = false;
 };
 
 TbbParallelism::TbbParallelism(std::size_t threads) {
@@ -37,6 +38,12 @@ TbbParallelism::TbbParallelism(std::size_t threads) {
 
 TbbParallelism::~TbbParallelism() {
   std::unique_lock lock(arena_->mutex);
+  arena_->all_done.wait(lock, [this] { return arena_->jobs == 0; });
+}
+
+void TbbParallelism::close() {
+  std::unique_lock lock(arena_->mutex);
+  arena_->is_closed = true;
   arena_->all_done.wait(lock, [this] { return arena_->jobs == 0; });
 }
 
@@ -56,10 +63,16 @@ void TbbParallelism::parallel_for(std::size_t count, const std::function<void(st
 void TbbParallelism::submit(std::function<void()> job) {
   {
     const std::lock_guard lock(arena_->mutex);
+    if (arena_->is_closed) return;
     ++arena_->jobs;
   }
   arena_->arena.enqueue([arena = arena_.get(), job = std::move(job)] {
-    job();
+    bool is_wanted = false;
+    {
+      const std::lock_guard lock(arena->mutex);
+      is_wanted = !arena->is_closed;
+    }
+    if (is_wanted) job();
     const std::lock_guard lock(arena->mutex);
     // Under the lock, so that the destructor cannot end before the notification has.
     if (--arena->jobs == 0) arena->all_done.notify_all();

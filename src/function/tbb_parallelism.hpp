@@ -24,6 +24,9 @@ class TbbParallelism final : public Parallelism {
   void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body) override;
   /// Runs `job` on a thread of the arena, some time after this call. `job` does not throw.
   void submit(std::function<void()> job);
+  /// From here on no job begins, whenever it was or is submitted. Returns when those that have
+  /// begun are over: then nothing touches what jobs refer to.
+  void close();
 
  private:
   struct Arena;

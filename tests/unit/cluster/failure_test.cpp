@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cluster_fixture.hpp"
@@ -289,6 +292,34 @@ TEST_F(Failure, AClientThatGoesMidFlightLeavesNothingBehind) {
 
   expect_next_works();
   expect_nothing_left_behind();
+}
+
+/// Its function reads and writes arrays of the cluster: under the sanitizers this test sees that
+/// they are still there.
+TEST(ClusterEnd, WaitsForTheFunctionThatStillRuns) {
+  Gate gate;
+  std::atomic<bool> has_run = false;
+  std::optional<Cluster> cluster = Cluster::start("embedded:devices=1,threads=2").value();
+  {
+    const Client client = cluster->connect().value();
+    const Slice slice = acquire(client, 1);
+    const Function slow = client
+                              .native("slow", copying({f32({1024})},
+                                                      [&] {
+                                                        gate.pass();
+                                                        has_run = true;
+                                                        return Status();
+                                                      }))
+                              .value();
+    slow.execute({client.put<float>(counted(1024), {1024}, rows(slice))});
+    gate.await();
+  }
+
+  std::thread end([&cluster] { cluster.reset(); });
+  gate.open();
+  end.join();
+
+  EXPECT_TRUE(has_run);
 }
 
 }  // namespace

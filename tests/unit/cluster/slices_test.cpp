@@ -1,7 +1,6 @@
 // Slices of whole clusters: how they are asked for, and how they end.
 
 #include <gtest/gtest.h>
-#include <seaway.capnp.h>
 
 #include <map>
 #include <optional>
@@ -11,9 +10,8 @@
 #include "client/frames.hpp"
 #include "client/outbox.hpp"
 #include "cluster_fixture.hpp"
-#include "overheard.hpp"
+#include "overheard_messages.hpp"
 #include "seaway/inspect.hpp"
-#include "wire/frame_reader.hpp"
 
 namespace seaway {
 namespace {
@@ -41,27 +39,15 @@ DeviceId device_behind(const Cluster& cluster, const Client& client, const Slice
 TEST(Slices, TheWishToBeSpreadReachesTheController) {
   const Cluster cluster = Cluster::start("embedded:devices=2").value();
   const Client client = cluster.connect().value();
-  std::vector<std::pair<bool, bool>> wishes;
-  on_control(cluster, [&] {
-    cluster.state()->embedded->router().observe(
-        [&wishes](actor::Role, std::uint32_t, const Frame& frame) {
-          const Status status =
-              wire::read_frame<wire::Message>(frame, [&wishes](wire::Message::Reader message) {
-                if (!message.isRequest() || !message.getRequest().isAcquireSlice()) return;
-                const auto acquire = message.getRequest().getAcquireSlice();
-                wishes.emplace_back(acquire.getContiguous(), acquire.getSpread());
-              });
-          EXPECT_TRUE(status.ok()) << status.to_string();
-        });
-  });
+  Overheard overheard(cluster);
 
   EXPECT_TRUE(client.acquire_slice({.devices = 1}).ok());
   EXPECT_TRUE(client.acquire_slice({.devices = 1, .contiguous = true}).ok());
   EXPECT_TRUE(client.acquire_slice({.devices = 1, .spread = true}).ok());
 
-  on_control(cluster, [&] { cluster.state()->embedded->router().observe({}); });
-  EXPECT_EQ(wishes,
-            (std::vector<std::pair<bool, bool>>{{false, false}, {true, false}, {false, true}}));
+  std::vector<Overheard::Wish> wishes;
+  on_control(cluster, [&] { wishes = overheard.wishes; });
+  EXPECT_EQ(wishes, (std::vector<Overheard::Wish>{{false, false}, {true, false}, {false, true}}));
 }
 
 TEST(Slices, TheControllerRefusesAStrangersContradiction) {

@@ -1,4 +1,4 @@
-// Overheard: what the controller tells its clients, and frames said in a client's name.
+// Overheard: what clients and the controller tell each other, and frames said in a client's name.
 
 #pragma once
 
@@ -7,6 +7,7 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "cluster_fixture.hpp"
 #include "wire/frame_reader.hpp"
@@ -14,14 +15,14 @@
 
 namespace seaway {
 
-/// Sees what the controller sends to clients, for as long as it lives.
+/// Sees what passes between the controller and clients, for as long as it lives.
 class Overheard {
  public:
   explicit Overheard(const Cluster& cluster) : cluster_(cluster) {
     on_control(cluster_, [this] {
       cluster_.state()->embedded->router().observe(
           [this](actor::Role role, std::uint32_t, const Frame& frame) {
-            if (role != actor::Role::kClient) return;
+            if (role != actor::Role::kClient && role != actor::Role::kController) return;
             const Status status = wire::read_frame<wire::Message>(
                 frame, [this](wire::Message::Reader message) { take(message); });
             EXPECT_TRUE(status.ok()) << status.to_string();
@@ -41,9 +42,19 @@ class Overheard {
   }
 
   std::map<std::uint64_t, Status> replies, outcomes;
+  struct Wish {
+    bool contiguous = false, spread = false;
+
+    friend bool operator==(const Wish&, const Wish&) = default;
+  };
+  std::vector<Wish> wishes;  // Of slices.
 
  private:
   void take(wire::Message::Reader message) {
+    if (message.isRequest() && message.getRequest().isAcquireSlice()) {
+      const auto acquire = message.getRequest().getAcquireSlice();
+      wishes.push_back({acquire.getContiguous(), acquire.getSpread()});
+    }
     if (message.isReply()) {
       const auto reply = message.getReply();
       replies[reply.getRequest()] = wire::read_status(reply.getCode(), reply.getMessage());
