@@ -167,8 +167,11 @@ void SimulatedClient::act() {
     drop();
   } else if (choice < 98) {
     if (!flights_.empty()) check(flights_[random_.below(flights_.size())]);
-  } else if (Status status = client_.drain(); !status.ok()) {
-    complain("I2", "drain: " + status.to_string());
+  } else {
+    // A run may wait for a put that waits for room, which this client alone could make.
+    const Status status = client_.drain();
+    const bool waits = world_.is_memory_tight && status.code() == StatusCode::kDeadlineExceeded;
+    if (!status.ok() && !waits) complain("I2", "drain: " + status.to_string());
   }
   while (held_.size() > kHeldMax) drop();
 }
