@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <numeric>
 #include <thread>
@@ -399,6 +400,29 @@ TEST(Upload, BytesAreBounded) {
             resource_exhausted("put refused: 16 bytes do not fit the limit of 12; put it in "
                                "pieces, or raise ClientOptions::upload_bytes_max"));
   EXPECT_TRUE(world.client.put<float>({1, 2}, world.row).error().ok());
+}
+
+TEST(Upload, WaitsAtTheBoundWhenToldTo) {
+  DoublingWorld world({.upload_bytes_max = 12, .when_full = WhenFull::kWait});
+  world.controller->set({.resolves_puts = false});
+  const Array first = world.client.put<float>({1, 2}, world.row);
+
+  std::atomic<bool> is_first_taken = false;
+  std::thread other([&world, &first, &is_first_taken] {
+    world.hears([](const Heard& heard) { return heard.puts.size() == 1; });
+    is_first_taken = true;
+    world.resolve(first.id());
+  });
+  const Array second = world.client.put<float>({3, 4}, world.row);
+  const bool has_waited = is_first_taken;
+  other.join();
+  const Array huge = world.client.put<float>({1, 2, 3, 4}, world.row);
+
+  EXPECT_TRUE(has_waited);
+  EXPECT_TRUE(world.hears([](const Heard& heard) { return heard.puts.size() == 2; }));
+  world.resolve(second.id());
+  EXPECT_TRUE(second.status().ok()) << second.status().to_string();
+  EXPECT_EQ(huge.error().code(), StatusCode::kResourceExhausted);  // It would wait for ever.
 }
 
 TEST(Upload, AnEmptyArrayIsAnArray) {
