@@ -129,6 +129,7 @@ class ControlEngine final : public Engine {
         config_(clock),
         system_(config_),
         coordinator_(dynamic_cast<Coordinator&>(system_.scheduler())) {
+    give_back_logger();
     system_.await_actors_before_shutdown(false);
     thread_ = std::thread([this] { run(); });
     std::unique_lock guard(coordinator_.mutex);
@@ -148,6 +149,7 @@ class ControlEngine final : public Engine {
     const auto start = [this, &handle, &name, &actor] {
       handle = system_.spawn<CafShell>(std::move(actor), std::move(name));
       actors_.push_back(handle);
+      give_back_logger();
     };
     if (on_control_thread()) {
       start();
@@ -233,6 +235,10 @@ class ControlEngine final : public Engine {
     }
     shut_down();
   }
+
+  /// CAF lends its logger to each thread that makes a system or an actor, and the end of the system
+  /// waits until it has come back: for ever, if such a thread lives on.
+  static void give_back_logger() { caf::logger::set_current_actor_system(nullptr); }
 
   /// What came from elsewhere since the last burst.
   void take_turns() {

@@ -180,6 +180,7 @@ class SeededEngineImpl final : public SeededEngine {
         chooser_(seed, options.policy),
         system_(config_),
         coordinator_(dynamic_cast<Coordinator&>(system_.scheduler())) {
+    caf::logger::set_current_actor_system(nullptr);  // As in control_engine.cpp.
     system_.await_actors_before_shutdown(false);
     RandomStream pace(seed, kPolicyStream + 1);
     // A third of the seeds keeps time still between messages; the others differ in magnitude.
