@@ -28,7 +28,9 @@ std::vector<std::uint64_t> hold_by_group(const PartPlan& plan) {
   return hold;
 }
 
-std::vector<program::BlockStep> sum_of_steps(const std::vector<const program::Block*>& blocks) {
+/// What `blocks` need together, each at least what `hold` says for its group.
+std::vector<program::BlockStep> sum_of_steps(const std::vector<const program::Block*>& blocks,
+                                             const std::vector<std::uint64_t>& hold) {
   std::set<std::uint32_t> gangs;
   for (const program::Block* block : blocks)
     for (const program::BlockStep& step : block->steps) gangs.insert(step.gang);
@@ -40,7 +42,7 @@ std::vector<program::BlockStep> sum_of_steps(const std::vector<const program::Bl
       std::uint64_t own = block->steps.empty() ? 0 : block->steps.front().bytes;
       for (const program::BlockStep& step : block->steps)
         if (step.gang <= gang) own = step.bytes;
-      bytes += own;
+      bytes += std::max(own, hold[block->group]);
     }
     if (sum.empty() || sum.back().bytes != bytes) sum.push_back({gang, bytes});
   }
@@ -67,8 +69,8 @@ void add_classes(PartProfile& profile, std::uint32_t device_count) {
       };
       for (const program::Block& block : plan.blocks)
         if (in(block.group)) blocks.push_back(&block);
-      made.steps = sum_of_steps(blocks);
-      for (std::uint32_t group : groups) made.hold_bytes += hold[group];
+      made.steps = sum_of_steps(blocks, std::vector<std::uint64_t>(plan.groups.size()));
+      made.held_steps = sum_of_steps(blocks, hold);
       for (std::size_t i = 0; i < plan.outputs.size(); ++i) {
         const Value& value = plan.values[plan.outputs[i].value];
         if (profile.donated_from[i] == program::kNone && in(value.group))
@@ -131,14 +133,12 @@ std::vector<std::uint64_t> peak_by_device(const PartPlan& plan, std::uint32_t de
 }  // namespace
 
 std::uint64_t DeviceClass::block_bytes(std::uint32_t gang, bool held) const {
-  std::uint64_t bytes = steps.empty() ? 0 : steps.front().bytes;
-  if (gang > 0 && !steps.empty()) {
-    const auto after = std::upper_bound(
-        steps.begin(), steps.end(), gang,
-        [](std::uint32_t wanted, const program::BlockStep& step) { return wanted < step.gang; });
-    if (after != steps.begin()) bytes = std::prev(after)->bytes;
-  }
-  return held ? std::max(bytes, hold_bytes) : bytes;
+  const std::vector<program::BlockStep>& needs = held ? held_steps : steps;
+  if (needs.empty()) return 0;
+  const auto after = std::upper_bound(
+      needs.begin(), needs.end(), gang,
+      [](std::uint32_t wanted, const program::BlockStep& step) { return wanted < step.gang; });
+  return after == needs.begin() ? needs.front().bytes : std::prev(after)->bytes;
 }
 
 bool PartProfile::shares_device_with(const PartProfile& other) const {

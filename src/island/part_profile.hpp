@@ -14,9 +14,10 @@ namespace seaway::island {
 /// Devices that the same blocks and outputs of a part lie on: they need the same room at any time.
 struct DeviceClass {
   std::vector<DeviceId> devices;
-  std::vector<program::BlockStep> steps;  // Sum over the blocks; bytes never rise.
-  std::uint64_t hold_bytes = 0;           // Kept for the sends until they are received.
-  std::uint64_t output_bytes = 0;         // Outputs but for those that take a donated buffer.
+  std::vector<program::BlockStep> steps;       // Sum over the blocks; bytes never rise.
+  std::vector<program::BlockStep> held_steps;  // The same while values to be sent are kept: each
+                                               // block is as large as the larger of its two needs.
+  std::uint64_t output_bytes = 0;              // Outputs but for those that take a donated buffer.
 
   /// Bytes of the blocks from gang `gang` on, without and with unreceived sends.
   std::uint64_t block_bytes(std::uint32_t gang, bool held) const;

@@ -37,7 +37,7 @@ struct Part {
   bool admitted = false;
   bool overtaker = false;
   bool cancelled = false;
-  bool held = false;    // The block keeps hold_bytes for sends.
+  bool held = false;    // The blocks keep what is to be sent.
   bool moving = false;  // kMoveSends is under way, or done.
   bool moved = false;
   bool fencing = false;         // Cancelled, and transfers may still use its room.
