@@ -193,6 +193,11 @@ struct DefinePlan {
 struct LaunchBatch {
   records @0 :List(Launch);
   ids @1 :List(UInt64);
+  # What would otherwise follow in frames of its own, behind all records:
+  fetches @2 :List(ArrayRecord);
+  # For the host.
+  frees @3 :List(UInt64);
+  # Arrays, for the scheduler.
 }
 struct Launch {
   # Prepare and Launch are one record: the scheduler reads its order, the host its arrays.

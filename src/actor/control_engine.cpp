@@ -10,9 +10,9 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "actor/caf_shell.hpp"
 #include "actor/caller_prediction.hpp"
@@ -62,12 +62,14 @@ class Coordinator final : public test_coordinator {
     while (run_one()) take_foreign();
   }
 
-  bool take_foreign() {
+  void take_foreign() {
     std::lock_guard guard(mutex);
-    if (foreign.empty()) return false;
+    take_foreign_locked();
+  }
+  /// Under the mutex.
+  void take_foreign_locked() {
     jobs.insert(jobs.end(), foreign.begin(), foreign.end());
     foreign.clear();
-    return true;
   }
 
   bool run_one() {
@@ -92,7 +94,7 @@ class Coordinator final : public test_coordinator {
   std::mutex mutex;
   std::condition_variable wake;
   // Guarded by mutex:
-  std::deque<caf::resumable*> foreign;
+  std::vector<caf::resumable*> foreign;
   bool asleep = false;  // The control thread is.
   bool helped = false;  // And a client that waits has taken its place.
   CallerPrediction prediction;
@@ -242,8 +244,13 @@ class ControlEngine final : public Engine {
 
   /// What came from elsewhere since the last burst.
   void take_turns() {
-    coordinator_.take_foreign();
-    run_posted();
+    {
+      std::lock_guard guard(coordinator_.mutex);
+      coordinator_.take_foreign_locked();
+      works_.swap(posted_);
+    }
+    for (auto& work : works_) work();
+    works_.clear();
     fire_timers();
   }
 
@@ -251,10 +258,11 @@ class ControlEngine final : public Engine {
   /// until there is nothing to do. True when ready.
   bool help(const std::function<bool()>& ready, std::uint64_t deadline_ns) {
     const std::thread::id self = std::this_thread::get_id();
+    const bool was_ready = ready();
     {
       std::lock_guard guard(coordinator_.mutex);
       coordinator_.prediction.waits(self, clock_.now_ns());
-      if (ready()) return true;
+      if (was_ready) return true;
       if (!coordinator_.asleep || coordinator_.helped) return false;
       coordinator_.helped = true;
       coordinator_.left_ns = 0;
@@ -290,15 +298,6 @@ class ControlEngine final : public Engine {
   /// Under the mutex, or where nobody else may look.
   bool has_work() const {
     return !coordinator_.foreign.empty() || !posted_.empty() || coordinator_.has_job();
-  }
-
-  void run_posted() {
-    std::deque<std::function<void()>> works;
-    {
-      std::lock_guard guard(coordinator_.mutex);
-      works.swap(posted_);
-    }
-    for (auto& work : works) work();
   }
 
   void fire_timers() {
@@ -359,12 +358,13 @@ class ControlEngine final : public Engine {
   Config config_;
   caf::actor_system system_;
   Coordinator& coordinator_;
-  TimerQueue timers_;                         // Whoever runs jobs.
-  std::vector<caf::actor> actors_;            // Whoever runs jobs.
-  std::deque<std::function<void()>> posted_;  // Guarded by coordinator_.mutex.
-  std::uint64_t sleeps_until_ns_ = 0;         // Guarded by coordinator_.mutex.
-  bool started_ = false;                      // Guarded by coordinator_.mutex.
-  bool stopped_ = false;                      // Whoever runs jobs.
+  TimerQueue timers_;                          // Whoever runs jobs.
+  std::vector<caf::actor> actors_;             // Whoever runs jobs.
+  std::vector<std::function<void()>> posted_;  // Guarded by coordinator_.mutex.
+  std::vector<std::function<void()>> works_;   // Taken from there; whoever runs jobs.
+  std::uint64_t sleeps_until_ns_ = 0;          // Guarded by coordinator_.mutex.
+  bool started_ = false;                       // Guarded by coordinator_.mutex.
+  bool stopped_ = false;                       // Whoever runs jobs.
   std::mutex wait_mutex_;
   std::condition_variable changed_;
   int waiting_ = 0;  // Guarded by wait_mutex_.

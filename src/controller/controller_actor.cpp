@@ -19,6 +19,39 @@ namespace seaway::controller {
 using actor::Role;
 using wire::Message;
 
+/// What reads parts of a message; here, as the format is known to this file alone.
+struct ControllerActor::Decoder {
+  static void runs(ControllerActor& self, ClientId client, wire::RunBatch::Reader batch) {
+    const auto ids = batch.getIds();
+    for (const auto record : batch.getRecords()) {
+      switch (record.getKind()) {
+        case wire::ClientRecord::Kind::RUN:
+          self.request_.run = record.getId();
+          self.request_.program = record.getObject();
+          self.request_.first_output = record.getFirst();
+          self.request_.args.clear();
+          for (std::uint32_t i = 0; i < record.getArgCount(); ++i) {
+            self.request_.args.push_back(ids[record.getArgBegin() + i]);
+          }
+          self.core_.run(client, self.request_);
+          break;
+        case wire::ClientRecord::Kind::PUT:
+          self.core_.put(client, record.getId(), record.getObject());
+          break;
+        case wire::ClientRecord::Kind::RELEASE:
+          self.core_.release(client, record.getId());
+          break;
+        case wire::ClientRecord::Kind::FETCH:
+          self.core_.fetch(client, record.getId(), record.getObject());
+          break;
+        case wire::ClientRecord::Kind::CANCEL:
+          self.core_.cancel(client, record.getId());
+          break;
+      }
+    }
+  }
+};
+
 ControllerActor::ControllerActor(ControllerOptions options, program::SliceBinder& binder,
                                  actor::Router& router, const Clock& clock,
                                  events::EventStream& events)
@@ -48,7 +81,7 @@ void ControllerActor::receive(const Frame& frame) {
         define_program(client, frame);
         break;
       case Message::RUNS:
-        read_runs(client, frame);
+        Decoder::runs(*this, client, message.getRuns());
         break;
       case Message::REQUEST:
         read_request(client, frame);
@@ -87,41 +120,6 @@ void ControllerActor::receive(const Frame& frame) {
                               ", which is not for it");
     }
     return Status();
-  });
-  SEAWAY_CHECK(status.ok(), status.to_string());
-}
-
-void ControllerActor::read_runs(ClientId client, const Frame& frame) {
-  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
-    const auto batch = message.getRuns();
-    const auto ids = batch.getIds();
-    for (const auto record : batch.getRecords()) {
-      switch (record.getKind()) {
-        case wire::ClientRecord::Kind::RUN: {
-          request_.run = record.getId();
-          request_.program = record.getObject();
-          request_.first_output = record.getFirst();
-          request_.args.clear();
-          for (std::uint32_t i = 0; i < record.getArgCount(); ++i) {
-            request_.args.push_back(ids[record.getArgBegin() + i]);
-          }
-          core_.run(client, request_);
-          break;
-        }
-        case wire::ClientRecord::Kind::PUT:
-          core_.put(client, record.getId(), record.getObject());
-          break;
-        case wire::ClientRecord::Kind::RELEASE:
-          core_.release(client, record.getId());
-          break;
-        case wire::ClientRecord::Kind::FETCH:
-          core_.fetch(client, record.getId(), record.getObject());
-          break;
-        case wire::ClientRecord::Kind::CANCEL:
-          core_.cancel(client, record.getId());
-          break;
-      }
-    }
   });
   SEAWAY_CHECK(status.ok(), status.to_string());
 }

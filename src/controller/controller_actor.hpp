@@ -25,7 +25,8 @@ class ControllerActor final : public actor::Actor {
   ControllerCore& core() { return core_; }
 
  private:
-  void read_runs(ClientId client, const Frame& frame);
+  struct Decoder;
+
   void read_request(ClientId client, const Frame& frame);
   void define_function(ClientId client, const Frame& frame);
   void define_program(ClientId client, const Frame& frame);

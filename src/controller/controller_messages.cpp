@@ -15,6 +15,21 @@ namespace seaway::controller {
 using actor::Role;
 using wire::Message;
 
+namespace {
+
+/// Empties outbox.fetches into `list`, which has their size.
+void write_fetches(ControllerOutbox::Island& outbox, capnp::List<wire::ArrayRecord>::Builder list) {
+  for (unsigned i = 0; i < outbox.fetches.size(); ++i) {
+    list[i].setKind(wire::ArrayRecord::Kind::FETCH);
+    list[i].setArray(outbox.fetches[i].array);
+    list[i].setClient(outbox.fetches[i].client);
+    list[i].setObject(outbox.fetches[i].request);
+  }
+  outbox.fetches.clear();
+}
+
+}  // namespace
+
 void ControllerActor::flush_island(IslandId island) {
   ControllerOutbox::Island& outbox = core_.outbox().islands[island];
   for (Frame& definition : outbox.definitions) {
@@ -101,6 +116,14 @@ void ControllerActor::flush_launches(IslandId island) {
   }
   auto ids = batch.initIds(static_cast<unsigned>(outbox.ids.size()));
   for (unsigned i = 0; i < outbox.ids.size(); ++i) ids.set(i, outbox.ids[i]);
+  if (!outbox.fetches.empty()) {
+    write_fetches(outbox, batch.initFetches(static_cast<unsigned>(outbox.fetches.size())));
+  }
+  if (!outbox.frees.empty()) {
+    auto frees = batch.initFrees(static_cast<unsigned>(outbox.frees.size()));
+    for (unsigned i = 0; i < outbox.frees.size(); ++i) frees.set(i, outbox.frees[i]);
+    outbox.frees.clear();
+  }
   outbox.launches.clear();
   outbox.ids.clear();
   const Frame frame = builder.finish();
@@ -112,15 +135,8 @@ void ControllerActor::flush_arrays(IslandId island) {
   ControllerOutbox::Island& outbox = core_.outbox().islands[island];
   if (!outbox.fetches.empty()) {
     wire::FrameBuilder builder;
-    auto list =
-        builder.init_root<Message>().initArrays(static_cast<unsigned>(outbox.fetches.size()));
-    for (unsigned i = 0; i < outbox.fetches.size(); ++i) {
-      list[i].setKind(wire::ArrayRecord::Kind::FETCH);
-      list[i].setArray(outbox.fetches[i].array);
-      list[i].setClient(outbox.fetches[i].client);
-      list[i].setObject(outbox.fetches[i].request);
-    }
-    outbox.fetches.clear();
+    write_fetches(outbox, builder.init_root<Message>().initArrays(
+                              static_cast<unsigned>(outbox.fetches.size())));
     router_.send(Role::kHost, island, builder.finish());
   }
   if (!outbox.frees.empty()) {

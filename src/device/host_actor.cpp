@@ -18,6 +18,23 @@ namespace seaway::device {
 using actor::Role;
 using wire::Message;
 
+/// What reads parts of a message; here, as the format is known to this file alone.
+struct HostActor::Decoder {
+  static void launches(HostActor& host, wire::LaunchBatch::Reader batch) {
+    const auto ids = batch.getIds();
+    for (const auto launch : batch.getRecords()) {
+      const std::uint32_t begin = launch.getBegin();
+      host.core_.launch(launch.getStamp(), launch.getRun(), launch.getPlan(), launch.getTenant(),
+                        launch.getAcknowledge(), [&ids, begin](std::uint32_t index) -> ArrayId {
+                          return ids[begin + index];
+                        });
+    }
+    for (const auto fetch : batch.getFetches()) {
+      host.core_.fetch(fetch.getArray(), fetch.getClient(), fetch.getObject());
+    }
+  }
+};
+
 HostActor::HostActor(HostCore::Options options, HostWiring wiring, Backend& backend)
     : wiring_(std::move(wiring)),
       backend_(backend),
@@ -27,7 +44,7 @@ void HostActor::receive(const Frame& frame) {
   const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
     switch (message.which()) {
       case Message::LAUNCHES:
-        read_launches(frame);
+        Decoder::launches(*this, message.getLaunches());
         break;
       case Message::ORDERS:
         for (const auto order : message.getOrders()) {
@@ -87,20 +104,6 @@ void HostActor::receive(const Frame& frame) {
             std::to_string(static_cast<int>(message.which())) + ", which is not for hosts");
     }
     return Status();
-  });
-  SEAWAY_CHECK(status.ok(), status.to_string());
-}
-
-void HostActor::read_launches(const Frame& frame) {
-  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
-    const auto batch = message.getLaunches();
-    const auto ids = batch.getIds();
-    for (const auto launch : batch.getRecords()) {
-      const std::uint32_t begin = launch.getBegin();
-      core_.launch(launch.getStamp(), launch.getRun(), launch.getPlan(), launch.getTenant(),
-                   launch.getAcknowledge(),
-                   [&ids, begin](std::uint32_t index) -> ArrayId { return ids[begin + index]; });
-    }
   });
   SEAWAY_CHECK(status.ok(), status.to_string());
 }

@@ -41,7 +41,8 @@ class HostActor final : public actor::Actor {
   HostCore& core() { return core_; }
 
  private:
-  void read_launches(const Frame& frame);
+  struct Decoder;
+
   void define_function(const Frame& frame);
   void send_compiled(FunctionId function, const Status& status,
                      const function::Executable* executable);

@@ -21,6 +21,63 @@ using events::EventKind;
 using program::OrderKind;
 using wire::Message;
 
+/// What reads parts of a message; here, as the format is known to this file alone.
+struct SchedulerActor::Decoder {
+  static void launches(SchedulerActor& self, wire::LaunchBatch::Reader batch) {
+    const auto ids = batch.getIds();
+    for (const auto record : batch.getRecords()) {
+      const auto plan = self.plans_.find(record.getPlan());
+      SEAWAY_CHECK(plan != self.plans_.end(), record.getPlan());
+      Launch& launch = self.launch_;  // Its lists keep their room from one launch to the next.
+      launch.stamp = record.getStamp();
+      launch.run = record.getRun();
+      launch.tenant = record.getTenant();
+      launch.plan = plan->second;
+      std::uint32_t next = record.getBegin();
+      launch.args.resize(launch.plan->args.size());
+      for (ArrayId& id : launch.args) id = ids[next++];
+      launch.outputs.resize(launch.plan->outputs.size());
+      for (ArrayId& id : launch.outputs) id = ids[next++];
+      self.events_.record({.time_ns = self.now_ns_,
+                           .stamp = launch.stamp,
+                           .object = launch.run,
+                           .tenant = launch.tenant,
+                           .island = static_cast<std::uint16_t>(self.island_),
+                           .kind = EventKind::kLaunch});
+      const Status launched = self.core_.launch(launch);
+      SEAWAY_CHECK(launched.ok(), launched.to_string());
+      self.take_actions();
+    }
+    for (const std::uint64_t array : batch.getFrees()) self.core_.free(array);
+  }
+
+  static void dones(SchedulerActor& self, wire::DoneBatch::Reader batch) {
+    for (const auto failure : batch.getFailures()) {
+      self.failed_.push_back(
+          {failure.getStamp(), wire::read_status(failure.getCode(), failure.getMessage())});
+    }
+    for (const auto done : batch.getRecords()) {
+      switch (done.getKind()) {
+        case wire::Done::Kind::GANGS:
+          self.core_.done(done.getId(), done.getFirst(), done.getLast());
+          break;
+        case wire::Done::Kind::RECEIVED:
+          self.core_.received(done.getId(), done.getFirst());
+          break;
+        case wire::Done::Kind::SPILLED:
+          self.core_.spilled(done.getId());
+          break;
+        case wire::Done::Kind::FENCED:
+          self.core_.fenced(done.getId());
+          break;
+        case wire::Done::Kind::MOVED:
+          self.core_.moved(done.getId());
+          break;
+      }
+    }
+  }
+};
+
 SchedulerActor::SchedulerActor(IslandId island, const CoreOptions& options, actor::Router& router,
                                const Clock& clock, events::EventStream& events)
     : island_(island), router_(router), clock_(clock), events_(events), core_(options) {}
@@ -32,10 +89,10 @@ void SchedulerActor::receive(const Frame& frame) {
   const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
     switch (message.which()) {
       case Message::LAUNCHES:
-        read_launches(frame);
+        Decoder::launches(*this, message.getLaunches());
         break;
       case Message::DONES:
-        read_dones(frame);
+        Decoder::dones(*this, message.getDones());
         break;
       case Message::EXISTS:
         for (const auto exists : message.getExists()) {
@@ -83,67 +140,6 @@ void SchedulerActor::receive(const Frame& frame) {
   });
   SEAWAY_CHECK(status.ok(), status.to_string());
   take_actions();
-}
-
-void SchedulerActor::read_launches(const Frame& frame) {
-  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
-    const auto batch = message.getLaunches();
-    const auto ids = batch.getIds();
-    for (const auto record : batch.getRecords()) {
-      const auto plan = plans_.find(record.getPlan());
-      SEAWAY_CHECK(plan != plans_.end(), record.getPlan());
-      Launch& launch = launch_;  // Its lists keep their room from one launch to the next.
-      launch.stamp = record.getStamp();
-      launch.run = record.getRun();
-      launch.tenant = record.getTenant();
-      launch.plan = plan->second;
-      std::uint32_t next = record.getBegin();
-      launch.args.resize(launch.plan->args.size());
-      for (ArrayId& id : launch.args) id = ids[next++];
-      launch.outputs.resize(launch.plan->outputs.size());
-      for (ArrayId& id : launch.outputs) id = ids[next++];
-      events_.record({.time_ns = now_ns_,
-                      .stamp = launch.stamp,
-                      .object = launch.run,
-                      .tenant = launch.tenant,
-                      .island = static_cast<std::uint16_t>(island_),
-                      .kind = EventKind::kLaunch});
-      const Status launched = core_.launch(launch);
-      SEAWAY_CHECK(launched.ok(), launched.to_string());
-      take_actions();
-    }
-  });
-  SEAWAY_CHECK(status.ok(), status.to_string());
-}
-
-void SchedulerActor::read_dones(const Frame& frame) {
-  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
-    const auto batch = message.getDones();
-    for (const auto failure : batch.getFailures()) {
-      failed_.push_back(
-          {failure.getStamp(), wire::read_status(failure.getCode(), failure.getMessage())});
-    }
-    for (const auto done : batch.getRecords()) {
-      switch (done.getKind()) {
-        case wire::Done::Kind::GANGS:
-          core_.done(done.getId(), done.getFirst(), done.getLast());
-          break;
-        case wire::Done::Kind::RECEIVED:
-          core_.received(done.getId(), done.getFirst());
-          break;
-        case wire::Done::Kind::SPILLED:
-          core_.spilled(done.getId());
-          break;
-        case wire::Done::Kind::FENCED:
-          core_.fenced(done.getId());
-          break;
-        case wire::Done::Kind::MOVED:
-          core_.moved(done.getId());
-          break;
-      }
-    }
-  });
-  SEAWAY_CHECK(status.ok(), status.to_string());
 }
 
 void SchedulerActor::take_actions() {

@@ -30,8 +30,8 @@ class SchedulerActor final : public actor::Actor {
     Stamp stamp = 0;
     Status status;
   };
-  void read_launches(const Frame& frame);
-  void read_dones(const Frame& frame);
+  struct Decoder;
+
   void take_actions();
   void record(const Action& action);
   void flush_orders();
