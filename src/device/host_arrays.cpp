@@ -1,6 +1,7 @@
 // Arrays on a host: making, loading, spilling, poisoning, freeing, and reading them out.
 
 #include <algorithm>
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -81,7 +82,18 @@ void HostCore::put(ArrayId array, std::uint64_t spec, const std::vector<DeviceId
                                   " was withdrawn"));
     return;
   }
-  record.memory = ShardMemory(std::move(*payload));
+  // A small one moves in with the others: what the heap adds to it would be more than itself.
+  const std::size_t shards = devices.size();
+  if (payload->owner && shards * desc->shard_bytes <= store::SlabCache::kSmallBytes) {
+    record.memory = make_memory(shards, desc->shard_bytes);
+    const function::ShardedBuffer target = record.memory.buffer();
+    const std::size_t bytes = std::min<std::size_t>(desc->shard_bytes, payload->stride);
+    for (std::size_t shard = 0; bytes > 0 && shard < shards; ++shard) {
+      std::memcpy(target.shard(shard), payload->base + shard * payload->stride, bytes);
+    }
+  } else {
+    record.memory = ShardMemory(std::move(*payload));
+  }
   events_.record({.time_ns = clock_.now_ns(),
                   .object = array,
                   .value = desc->shard_bytes * devices.size(),
