@@ -1,7 +1,6 @@
 // Arrays on a host: making, loading, spilling, poisoning, freeing, and reading them out.
 
 #include <algorithm>
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
