@@ -285,9 +285,9 @@ class ControlEngine final : public Engine {
       coordinator_.owner = std::thread::id();
       coordinator_.helped = false;
       const auto next_ns = timers_.next_ns();
-      // What is left of this client's own call can wait for its next one.
+      // What is left of this client's own call can wait for its next one, unless others wait.
       const bool is_left = is_ready && coordinator_.has_job() && coordinator_.foreign.empty() &&
-                           posted_.empty() && coordinator_.prediction.is_likely();
+                           posted_.empty() && waiting_ == 0 && coordinator_.prediction.is_likely();
       if (is_left) coordinator_.left_ns = clock_.now_ns();
       wakes = stopped_ || (has_work() && !is_left) || (next_ns && *next_ns < sleeps_until_ns_);
     }
@@ -367,7 +367,7 @@ class ControlEngine final : public Engine {
   bool stopped_ = false;                       // Whoever runs jobs.
   std::mutex wait_mutex_;
   std::condition_variable changed_;
-  int waiting_ = 0;  // Guarded by wait_mutex_.
+  std::atomic<int> waiting_ = 0;  // Changed under wait_mutex_.
   std::thread thread_;
 };
 

@@ -194,6 +194,35 @@ TEST_F(HelpedEngineTest, WorkPostedWhileACallerHelpsIsDoneAfterItHasItsAnswer) {
   EXPECT_TRUE(is_done);
 }
 
+TEST_F(HelpedEngineTest, WhatACallerLeavesIsDoneAtOnceWhenAnotherWaitsForIt) {
+  std::atomic<std::uint64_t> second_heard = 0;
+  const Address second = engine_->spawn("second", std::make_unique<CallbackActor>([&](auto number) {
+                                          second_heard = number;
+                                          engine_->notify();
+                                        }));
+  // The first answers its caller, and what the other client waits for is left to be done.
+  address_ = engine_->spawn("first", std::make_unique<CallbackActor>([&](auto number) {
+                              ran_on_ = std::this_thread::get_id();
+                              second.send(number_frame(number));
+                              heard_ = number;
+                              engine_->notify();
+                            }));
+  call_until_helped();
+
+  for (int i = 0; i < 200; ++i) {
+    const std::uint64_t next = said_ + 1;
+    std::atomic<int> looks = 0;
+    const auto is_second_heard = [&, next] {
+      ++looks;
+      return second_heard >= next;
+    };
+    std::thread other([&] { EXPECT_TRUE(engine_->wait(is_second_heard, 0)); });
+    while (looks < 3) std::this_thread::yield();  // By then it waits, as a rule.
+    call();
+    other.join();
+  }
+}
+
 TEST_F(ControlEngineTest, TimersThatACallerSetsWhileItHelpsFireThoughItLeaves) {
   std::atomic<std::uint64_t> fired = 0;
   std::unique_ptr<Engine> engine = make_control_engine(clock_);
