@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """The command line as people meet it: exit codes and messages of `seaway`."""
+import gzip
 import json
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
 import unittest
 
 COMMAND = os.environ["SEAWAY_COMMAND"]
+DATA = os.path.join(os.path.dirname(__file__), "../../demos/data/digits.csv.gz")
 
 
 def seaway(*arguments):
@@ -27,6 +30,12 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         for part in ("demo", "bench", "examples:", "exit codes:"):
             self.assertIn(part, done.stdout)
+
+    def test_help_of_each_verb_has_an_example(self):
+        for verb in ("demo", "bench", "chaos"):
+            done = seaway(verb, "--help")
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stdout, rf"example: seaway {verb} [\w-]")
 
     def test_no_verb_prints_what_is_accepted_and_exits_1(self):
         done = seaway()
@@ -74,6 +83,68 @@ class CommandTest(unittest.TestCase):
         for line in lines:
             self.assertEqual(list(line), ["metric", "value", "unit", "params"])
             self.assertGreater(line["value"], 0)
+
+
+def elsewhere(directory, data):
+    """The command as it would be installed in `directory`, with `data` for its digits."""
+    os.makedirs(os.path.join(directory, "bin"))
+    os.makedirs(os.path.join(directory, "share/seaway"))
+    shutil.copy(COMMAND, os.path.join(directory, "bin/seaway"))
+    with open(os.path.join(directory, "share/seaway/digits.csv.gz"), "wb") as file:
+        file.write(data)
+    return os.path.join(directory, "bin/seaway")
+
+
+class DemoTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = directory.name
+
+    def test_digits_tells_how_it_went(self):
+        trace = os.path.join(self.directory, "digits.json")
+        done = seaway("demo", "digits", "--quick", "--trace", trace)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        number = r"\d[\d.]*[kMG]?"
+        for line in (r"training \[#{20}\] \d+/\d+  .*steps/s .* loss 0\.\d+ \S+",  # The sparkline.
+                     rf"accuracy  {number} % of 360 test images",
+                     rf"speed     {number} steps/s, {number} images/s, .* in all",
+                     rf"devices   worked {number} % of the time \(8 devices on 2 islands\)",
+                     rf"messages  {number} a step: {number} to the controller, {number} to islands, "
+                     rf"{number} to hosts, {number} to the client",
+                     rf"memory    peak {number}B of {number}B on a device",
+                     rf"trace +{re.escape(trace)} \(open it in https://ui.perfetto.dev\)"):
+            self.assertRegex(done.stdout + done.stderr, f"(?m)^{line}$")
+        accuracy = float(re.search(r"accuracy  (\S+) %", done.stdout)[1])
+        self.assertGreaterEqual(accuracy, 96)
+        with open(trace) as file:
+            self.assertGreater(len(json.load(file)["traceEvents"]), 1000)
+
+    def test_digits_that_are_not_learnt_exit_2(self):
+        with gzip.open(DATA, "rt") as file:
+            lines = file.read().splitlines()
+        # Each image gets the label of the one seven lines on: there is nothing to learn.
+        rows = [line.rsplit(",", 1) for line in lines]
+        labels = [label for _, label in rows[7:] + rows[:7]]
+        wrong = "".join(f"{row[0]},{label}\n" for row, label in zip(rows, labels))
+        command = elsewhere(self.directory, gzip.compress(wrong.encode()))
+        done = subprocess.run([command, "demo", "digits", "--quick", "--trace", "/dev/null"],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertRegex(done.stderr, r"the model reads 0\.\d+ of the test images rightly, and 0\.96")
+
+    def test_digits_that_are_damaged_exit_2(self):
+        command = elsewhere(self.directory, b"0,1,many\n")
+        done = subprocess.run([command, "demo", "digits"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("digits, line 1: ", done.stderr)
+
+    def test_a_demo_that_ends_with_an_error_exits_2_and_says_so(self):
+        for name in ("deadlock", "two_clients"):
+            done = seaway("demo", name, "--quick", "--trace", "/nowhere/trace.json")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(name, done.stderr)
+            self.assertIn("/nowhere/trace.json", done.stderr)
 
 
 def without_rates(text):
