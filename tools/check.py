@@ -194,6 +194,12 @@ def check_snippets(tree):
         if name.endswith(".md"):
             for line, message in snippets.renewed(tree.root, text)[1]:
                 yield error(name, line, message)
+    for match in snippets.BLOCK.finditer(tree.texts.get("README.md", "")):
+        lines = match["text"].count("\n")
+        if lines > rules.README_PROGRAM_LINES_MAX:
+            line = tree.texts["README.md"].count("\n", 0, match.start()) + 1
+            yield error("README.md", line, f"a program of {lines} lines; at most "
+                        f"{rules.README_PROGRAM_LINES_MAX} are a first program")
 
 
 def check_format(tree, cache):

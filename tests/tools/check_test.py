@@ -151,6 +151,16 @@ class CheckTest(unittest.TestCase):
         self.write("README.md", "\n<!-- snippet: demos/a.cpp -->\n")
         self.expect_red(check.check_snippets, "README.md:2", "followed by a code block")
 
+    def test_a_long_program_in_the_readme_is_red(self):
+        def write(lines):
+            program = "int a;\n" * lines
+            self.write("demos/a.cpp", f"// [p]\n{program}// [/p]\n")
+            self.write("README.md", f"<!-- snippet: demos/a.cpp#p -->\n```cpp\n{program}```\n")
+        write(rules.README_PROGRAM_LINES_MAX)
+        self.expect_green(check.check_snippets)
+        write(rules.README_PROGRAM_LINES_MAX + 1)
+        self.expect_red(check.check_snippets, "README.md:1", "a program of 31 lines; at most 30")
+
     def test_an_unformatted_file_is_red_each_time(self):
         cache = check.Cache(self.root / "build")
         self.write(".clang-format", "BasedOnStyle: Google\n")
