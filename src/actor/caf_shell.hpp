@@ -3,7 +3,6 @@
 #pragma once
 
 #include <caf/all.hpp>
-#include <caf/scheduler/test_coordinator.hpp>
 #include <memory>
 #include <string>
 #include <utility>

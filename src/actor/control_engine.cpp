@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "actor/caf_coordinator.hpp"
 #include "actor/caf_shell.hpp"
 #include "actor/caller_prediction.hpp"
 #include "actor/timer_queue.hpp"
@@ -22,8 +23,6 @@
 namespace seaway::actor {
 namespace {
 
-using caf::scheduler::test_coordinator;
-
 /// Most messages that one actor handles before another has its turn.
 constexpr std::size_t kThroughput = 64;
 /// Most jobs between two looks at timers and other threads' messages.
@@ -31,9 +30,9 @@ constexpr int kBurst = 256;
 /// How long the control thread sleeps while it leaves work to a client that is about to wait.
 constexpr std::uint64_t kNapNs = 100'000;
 
-class Coordinator final : public test_coordinator {
+class Coordinator final : public JobCoordinator {
  public:
-  explicit Coordinator(caf::actor_system& system) : test_coordinator(system), unit_(*this) {}
+  using JobCoordinator::JobCoordinator;
 
   void enqueue(caf::resumable* job) override {
     const std::thread::id self = std::this_thread::get_id();
@@ -76,16 +75,7 @@ class Coordinator final : public test_coordinator {
     if (jobs.empty()) return false;
     caf::resumable* job = jobs.front();
     jobs.pop_front();
-    switch (job->resume(&unit_, kThroughput)) {
-      case caf::resumable::resume_later:
-        jobs.push_back(job);
-        break;
-      case caf::resumable::done:
-      case caf::resumable::awaiting_message:
-      case caf::resumable::shutdown_execution_unit:
-        caf::intrusive_ptr_release(job);
-        break;
-    }
+    run(job, kThroughput);
     return true;
   }
 
@@ -99,36 +89,13 @@ class Coordinator final : public test_coordinator {
   bool helped = false;  // And a client that waits has taken its place.
   CallerPrediction prediction;
   std::uint64_t left_ns = 0;  // When work was left to a client that is about to wait; 0: none is.
-
- private:
-  class Unit final : public caf::execution_unit {
-   public:
-    explicit Unit(Coordinator& parent) : caf::execution_unit(&parent.system()), parent_(parent) {}
-    void exec_later(caf::resumable* job) override { parent_.enqueue(job); }
-
-   private:
-    Coordinator& parent_;
-  };
-  Unit unit_;
-};
-
-class Config : public caf::actor_system_config {
- public:
-  explicit Config(const Clock& clock) {
-    module_factories.emplace_back(
-        [&clock](caf::actor_system& system) -> caf::actor_system::module* {
-          auto* coordinator = new Coordinator(system);
-          coordinator->clock = &clock;
-          return coordinator;
-        });
-  }
 };
 
 class ControlEngine final : public Engine {
  public:
   explicit ControlEngine(const Clock& clock)
       : clock_(clock),
-        config_(clock),
+        config_([&clock](Coordinator& coordinator) { coordinator.clock = &clock; }),
         system_(config_),
         coordinator_(dynamic_cast<Coordinator&>(system_.scheduler())) {
     give_back_logger();
@@ -355,7 +322,7 @@ class ControlEngine final : public Engine {
   }
 
   const Clock& clock_;
-  Config config_;
+  CoordinatorConfig<Coordinator> config_;
   caf::actor_system system_;
   Coordinator& coordinator_;
   TimerQueue timers_;                          // Whoever runs jobs.

@@ -6,6 +6,7 @@
 #include <deque>
 #include <utility>
 
+#include "actor/caf_coordinator.hpp"
 #include "actor/caf_shell.hpp"
 #include "actor/fiber.hpp"
 #include "actor/timer_queue.hpp"
@@ -15,8 +16,6 @@
 
 namespace seaway::actor {
 namespace {
-
-using caf::scheduler::test_coordinator;
 
 /// Names of the streams of random numbers; each concern has its own.
 constexpr std::uint64_t kPolicyStream = 0x706f6c6963790000;
@@ -29,47 +28,23 @@ constexpr std::uint64_t kChangeSpan = 4'000;
 constexpr unsigned kStickPercent = 85;
 
 /// Jobs in the order in which they became ready; they run only when the engine says so.
-class Coordinator final : public test_coordinator {
+class Coordinator final : public JobCoordinator {
  public:
-  explicit Coordinator(caf::actor_system& system) : test_coordinator(system), unit_(*this) {}
+  using JobCoordinator::JobCoordinator;
 
   void enqueue(caf::resumable* job) override { jobs.push_back(job); }
 
   /// Lets job `index` handle one message.
-  void run(std::size_t index) {
+  void run_at(std::size_t index) {
     caf::resumable* const job = jobs[index];
     jobs.erase(jobs.begin() + static_cast<std::ptrdiff_t>(index));
-    if (job->resume(&unit_, 1) == caf::resumable::resume_later) {
-      jobs.push_back(job);
-    } else {
-      caf::intrusive_ptr_release(job);
-    }
+    run(job, 1);
   }
 
   /// A number of its own for each actor, in order of spawning.
   static std::uint64_t number_of(caf::resumable* job) {
     const auto* const actor = dynamic_cast<caf::abstract_actor*>(job);
     return actor == nullptr ? 0 : actor->id();
-  }
-
- private:
-  class Unit final : public caf::execution_unit {
-   public:
-    explicit Unit(Coordinator& parent) : caf::execution_unit(&parent.system()), parent_(parent) {}
-    void exec_later(caf::resumable* job) override { parent_.enqueue(job); }
-
-   private:
-    Coordinator& parent_;
-  };
-  Unit unit_;
-};
-
-class Config : public caf::actor_system_config {
- public:
-  Config() {
-    module_factories.emplace_back([](caf::actor_system& system) -> caf::actor_system::module* {
-      return new Coordinator(system);
-    });
   }
 };
 
@@ -203,7 +178,7 @@ class SeededEngineImpl final : public SeededEngine {
     }
     actors_.clear();
     in_handler_ = true;
-    while (coordinator_.has_job()) coordinator_.run(0);
+    while (coordinator_.has_job()) coordinator_.run_at(0);
   }
 
   Address spawn(std::string name, std::unique_ptr<Actor> actor) override {
@@ -330,7 +305,7 @@ class SeededEngineImpl final : public SeededEngine {
     }
     in_handler_ = true;
     if (candidate.kind == Candidate::Kind::kJob) {
-      coordinator_.run(candidate.index);
+      coordinator_.run_at(candidate.index);
     } else if (candidate.kind == Candidate::Kind::kPosted) {
       const std::function<void()> work = std::move(posted_.front());
       posted_.pop_front();
@@ -354,7 +329,7 @@ class SeededEngineImpl final : public SeededEngine {
   const SeededOptions options_;
   Chooser chooser_;
   ManualClock clock_;
-  Config config_;
+  CoordinatorConfig<Coordinator> config_;
   caf::actor_system system_;
   Coordinator& coordinator_;
   TimerQueue timers_;
