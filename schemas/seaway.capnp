@@ -18,6 +18,9 @@
 #    the part was cancelled before that: exactly one of the two for each edge. For each `armed` the
 #    sender answers exactly one `delivered`, which carries the value or poison; for each `delivered`
 #    the receiver answers one `consumed`. Payload itself goes through the bulk channel.
+#  - shares: the controller says each scheduler the weight of a tenant before the tenant's first launch
+#    there, and again whenever it changes; a tenant of which nothing was said has weight 1. Runs that
+#    are launched already share by the new weight, too.
 #  - arrays: `puts` name an uploaded array before any run that reads it; `releases` drop the
 #    client's handle; `fetches` ask for a value, which the host writes straight into the client's
 #    buffer and confirms with one `fetched`, also when it is an error.
@@ -74,6 +77,8 @@ struct Message {
     whyQuestion @24 :WhyQuestion;
     # Controller to hosts: type and sharding that puts refer to.
     defineSpec @26 :DefineSpec;
+    # Controller to schedulers.
+    weights @27 :List(TenantWeight);
   }
   client @25 :UInt32;
   # The client that this message is from or about; 0 where that says nothing.
@@ -188,6 +193,12 @@ struct DefinePlan {
   id @0 :UInt64;
   part @1 :Data;
   # A PartPlan (program.capnp) as a message of its own.
+}
+
+struct TenantWeight {
+  tenant @0 :UInt32;
+  weight @1 :UInt32;
+  # Share of gang time, against those of the tenants that compete with it; at least 1.
 }
 
 struct LaunchBatch {

@@ -51,11 +51,20 @@ void ControllerCore::hello(ClientId client_id, const std::string& name, std::uin
     (*found)->name = name;
     (*found)->kept_bytes.assign(options_.islands, 0);
   }
-  if (weight > 0) (*found)->weight = weight;
+  if (weight > 0) set_weight(**found, weight);
   client->tenant = found->get();
   (*found)->clients.push_back(client.get());
   clients_[client_id] = std::move(client);
   reply(client_id, request, {});
+}
+
+/// Schedulers take 1 for a tenant of which they have heard nothing, as Tenant does.
+void ControllerCore::set_weight(Tenant& tenant, std::uint32_t weight) {
+  if (tenant.weight == weight) return;
+  tenant.weight = weight;
+  for (ControllerOutbox::Island& island : outbox_.islands) {
+    island.weights.push_back({tenant.id, weight});
+  }
 }
 
 bool ControllerCore::is_here(ClientId client) const {

@@ -31,6 +31,7 @@ class ControllerActor final : public actor::Actor {
   void define_function(ClientId client, const Frame& frame);
   void define_program(ClientId client, const Frame& frame);
   void flush_island(IslandId island);
+  void flush_weights(IslandId island);
   void flush_plans(IslandId island);
   void flush_puts(IslandId island);
   void flush_launches(IslandId island);

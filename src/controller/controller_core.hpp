@@ -169,6 +169,7 @@ class ControllerCore {
   void pump_puts(Client& client);
 
   // clients.cpp
+  void set_weight(Tenant& tenant, std::uint32_t weight);
   bool is_here(ClientId client) const;
   void forget_clients();
   bool is_in_use(const Client& client) const;

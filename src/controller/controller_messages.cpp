@@ -32,6 +32,7 @@ void write_fetches(ControllerOutbox::Island& outbox, capnp::List<wire::ArrayReco
 
 void ControllerActor::flush_island(IslandId island) {
   ControllerOutbox::Island& outbox = core_.outbox().islands[island];
+  if (!outbox.weights.empty()) flush_weights(island);
   for (Frame& definition : outbox.definitions) {
     router_.send(Role::kHost, island, std::move(definition));
   }
@@ -62,6 +63,18 @@ void ControllerActor::flush_island(IslandId island) {
     router_.send(Role::kHost, island, frame);
   }
   outbox.questions.clear();
+}
+
+void ControllerActor::flush_weights(IslandId island) {
+  auto& weights = core_.outbox().islands[island].weights;
+  wire::FrameBuilder builder;
+  auto list = builder.init_root<Message>().initWeights(static_cast<unsigned>(weights.size()));
+  for (unsigned i = 0; i < weights.size(); ++i) {
+    list[i].setTenant(weights[i].tenant);
+    list[i].setWeight(weights[i].weight);
+  }
+  weights.clear();
+  router_.send(Role::kIsland, island, builder.finish());
 }
 
 void ControllerActor::flush_plans(IslandId island) {

@@ -113,6 +113,11 @@ void SchedulerActor::receive(const Frame& frame) {
       case Message::CANCELS:
         for (const auto cancel : message.getCancels()) core_.cancel(cancel.getStamp());
         break;
+      case Message::WEIGHTS:
+        for (const auto weight : message.getWeights()) {
+          core_.set_weight(weight.getTenant(), weight.getWeight());
+        }
+        break;
       case Message::DEFINE_PLAN: {
         auto part = program::decode_part_plan(wire::data_frame(message.getDefinePlan().getPart()));
         if (!part.ok()) return part.status();

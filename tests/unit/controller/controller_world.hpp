@@ -161,6 +161,9 @@ class ControllerWorld {
     for (IslandId i = 0; i < islands_; ++i) {
       ControllerOutbox::Island& island = outbox.islands[i];
       const std::string at = "@" + std::to_string(i);
+      for (const auto& weight : island.weights) {
+        add("weight " + std::to_string(weight.tenant) + "=" + std::to_string(weight.weight) + at);
+      }
       for (const auto& launch : island.launches) {
         add("launch " + std::to_string(launch.stamp) + at);
         launches.push_back(launch);
