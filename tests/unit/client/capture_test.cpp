@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -48,6 +49,50 @@ TEST(Figure2, EvaluatesInDebugModeWithoutACluster) {
 /// Where node `index` of `program` was captured: lines of this file would make tests brittle.
 std::string site_of(const Program& program, std::size_t index) {
   return nlohmann::json::parse(program.to_json())["nodes"][index]["site"];
+}
+
+/// Whatever a debugger stops at, the stack below is that of the caller.
+TEST(DebugMode, RunsNodeByNodeInTheCallingThreadBeforeExecuteReturns) {
+  Figure2 world;
+  std::vector<std::string> calls;
+  const auto make = [&](const std::string& name) {
+    NativeFunction native;
+    native.parameters = native.outputs = {f32({1})};
+    native.body = [&calls, name, caller = std::this_thread::get_id()](auto in, auto out,
+                                                                      std::byte*) -> Status {
+      EXPECT_EQ(std::this_thread::get_id(), caller);
+      calls.push_back(name);
+      *reinterpret_cast<float*>(out[0]) = *reinterpret_cast<const float*>(in[0]);
+      return {};
+    };
+    return world.client.native(name, std::move(native)).value();
+  };
+  const Function first = make("first"), second = make("second");
+  const Program program = world.client
+                              .program("p", [&](Traced v) { return second(world.a(first(v))); },
+                                       {ArraySpec{f32({2}), world.row}})
+                              .value();
+
+  const seaway::Run run = program.execute({world.client.put<float>({1, 2}, world.row)});
+
+  // Both shards of a node before the next node.
+  EXPECT_EQ(calls, (std::vector<std::string>{"first", "first", "second", "second"}));
+  EXPECT_TRUE(run.status().ready());
+  EXPECT_EQ(run.output(0).to_host<float>().get().value(), (std::vector<float>{2, 4}));
+}
+
+TEST(DebugMode, ReshardsArraysAndUsesThemUp) {
+  Figure2 world;
+  const NamedSharding whole(world.slice.mesh(), P());
+  const Array x = world.client.put<float>({1, 2}, world.row);
+
+  const Array copy = x.reshard(whole).value();
+  const Array moved = x.reshard(whole, ArrayCopySemantics::kDonateInput).value();
+
+  EXPECT_EQ(copy.to_host<float>().get().value(), (std::vector<float>{1, 2}));
+  EXPECT_EQ(moved.to_host<float>().get().value(), (std::vector<float>{1, 2}));
+  EXPECT_EQ(moved.sharding(), whole);
+  EXPECT_TRUE(x.is_deleted());
 }
 
 TEST(Figure2, PrintsItsFunctionsByName) {
