@@ -166,7 +166,10 @@ void HostCore::make_output(PartRun& part, std::uint32_t output) {
     }
     // Who asked for the value before it was given away still gets it.
     if (donor->second.has_waiters) serve_waiters(part.args[a]);
-    record.memory = std::move(donor->second.memory);
+    // What a user lent was charged like any other; the output has that room for its own.
+    record.memory = donor->second.memory.is_borrowed()
+                        ? make_memory(record.desc->group.devices.size(), record.desc->shard_bytes)
+                        : std::move(donor->second.memory);
     record_array(EventKind::kArrayFree, part.args[a], record.desc->shard_bytes);
     record_allocation(part, output);
     arrays_.erase(donor);

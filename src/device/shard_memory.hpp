@@ -20,6 +20,8 @@ class ShardMemory {
       : payload_(std::make_unique<transport::Payload>(std::move(payload))) {}
 
   bool has_value() const { return payload_ != nullptr || slab_.has_value(); }
+  /// The payload is the user's own memory: it is read where it lies, never written, never kept.
+  bool is_borrowed() const { return payload_ != nullptr && payload_->owner == nullptr; }
   /// Base null for a value without bytes.
   function::ShardedBuffer buffer() const {
     if (payload_) return {payload_->base, payload_->stride};
