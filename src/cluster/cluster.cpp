@@ -49,6 +49,9 @@ Result<Cluster> Cluster::start(std::string spec) {
 }
 
 Result<Client> Cluster::connect(ClientOptions options) const {
+  if (!state_) {
+    return invalid_argument("this cluster was default-made; start one with Cluster::start");
+  }
   return state_->embedded->connect(std::move(options), state_);
 }
 
