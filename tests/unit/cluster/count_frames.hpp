@@ -54,6 +54,16 @@ inline void count_records(actor::Role role, const Frame& frame, RecordCounts& co
   EXPECT_TRUE(status.ok()) << status.to_string();
 }
 
+/// Whether it tells a host to compile a function.
+inline bool is_compile(const Frame& frame) {
+  bool is_one = false;
+  const Status status = wire::read_frame<wire::Message>(frame, [&](wire::Message::Reader message) {
+    is_one = message.isCompile();
+    return Status();
+  });
+  return status.ok() && is_one;
+}
+
 /// Counts from now until stop(), or its end.
 class RecordCounter {
  public:

@@ -71,6 +71,103 @@ TEST(Messages, ARunCostsOneLaunchForEachIslandAndOnePrepareForEachHost) {
   }
 }
 
+/// A chain of 16 nodes on one island.
+RecordCounts count_one_chain(DispatchMode mode) {
+  const Cluster cluster = Cluster::start("embedded:devices=2").value();
+  const Client client = cluster.connect().value();
+  const Slice slice = acquire(client, 2);
+  const Function next =
+      client.function("next", [](Tensor x) { return x + 1.0f; }, {f32({1})}).value();
+  const Program f = client
+                        .program("f",
+                                 [&](Traced v) {
+                                   for (int i = 0; i < 16; ++i) v = next(v);
+                                   return v;
+                                 },
+                                 {ArraySpec{f32({2}), rows(slice)}}, {.dispatch = mode})
+                        .value();
+  const Array input = client.put<float>({1, 2}, rows(slice));
+  EXPECT_TRUE(f.execute({input}).status().get().ok());
+  EXPECT_TRUE(client.drain().ok());
+  RecordCounter counter(cluster);
+
+  EXPECT_EQ(read(f.execute({input}).output(0)), (std::vector<float>{17, 18}));
+
+  return counter.stop();
+}
+
+TEST(Messages, SequentialDispatchLaunchesNodeByNodeAndParallelAllAtOnce) {
+  RecordCounts parallel = count_one_chain(DispatchMode::kParallel);
+  RecordCounts sequential = count_one_chain(DispatchMode::kSequential);
+
+  EXPECT_EQ(parallel["launch"], 1u);
+  EXPECT_EQ(parallel["prepare"], 1u);
+  EXPECT_EQ(sequential["launch"], 16u);
+  EXPECT_EQ(sequential["prepare"], 16u);
+}
+
+/// Two devices of one island: on the first an irregular node and its successor, on the second a
+/// chain of two. All but the successor goes out with the run.
+TEST(Messages, AnIrregularNodeHoldsBackTheLaunchOfItsSuccessorsAlone) {
+  const Cluster cluster = Cluster::start("embedded:devices=2,threads=4").value();
+  const Client client = cluster.connect().value();
+  const Slice first = acquire(client, 1), second = acquire(client, 1);
+  Gate gate;
+  NativeFunction filter = copying({f32({2})}, [&gate] {
+    gate.pass();
+    return Status();
+  });
+  filter.irregular = true;
+  const Function irregular = client.native("filter", filter).value();
+  const Function next =
+      client.function("next", [](Tensor x) { return x + 1.0f; }, {f32({2})}).value();
+  const Program f = client
+                        .program("f",
+                                 [&](Traced v, Traced w) {
+                                   return std::tuple{next(irregular(v)), next(next(w))};
+                                 },
+                                 {ArraySpec{f32({2}), rows(first)}, {f32({2}), rows(second)}})
+                        .value();
+  RecordCounter before(cluster);
+
+  const seaway::Run run =
+      f.execute({client.put<float>({1, 2}, rows(first)), client.put<float>({1, 2}, rows(second))});
+  gate.await();
+  EXPECT_TRUE(eventually(cluster, [](cluster::Embedded& embedded) {
+    return embedded.scheduler(0).counters().gangs_done == 2;
+  }));
+  RecordCounts while_held = before.stop();
+  RecordCounter after(cluster);
+  gate.open();
+  EXPECT_EQ(read(run.output(0)), (std::vector<float>{2, 3}));
+  EXPECT_EQ(read(run.output(1)), (std::vector<float>{3, 4}));
+  RecordCounts behind = after.stop();
+
+  EXPECT_EQ(while_held["launch"], 1u);
+  EXPECT_EQ(while_held["prepare"], 1u);
+  EXPECT_EQ(behind["launch"], 1u);
+  EXPECT_EQ(behind["prepare"], 1u);
+}
+
+TEST(Messages, AFrameForManyIsBuiltOnceAndShared) {
+  const Cluster cluster = Cluster::start("embedded:islands=8").value();
+  const Client client = cluster.connect().value();
+  std::vector<Frame> compiles;  // Kept, so that no other frame comes to lie where one was.
+  on_control(cluster, [&] {
+    cluster.state()->embedded->router().observe(
+        [&compiles](actor::Role role, std::uint32_t, const Frame& frame) {
+          if (role == actor::Role::kHost && is_compile(frame)) compiles.push_back(frame);
+        });
+  });
+
+  EXPECT_TRUE(client.function("f", [](Tensor x) { return x; }, {f32({2})}).ok());
+  EXPECT_TRUE(client.drain().ok());
+  on_control(cluster, [&] { cluster.state()->embedded->router().observe(nullptr); });
+
+  ASSERT_EQ(compiles.size(), 8u);
+  for (const Frame& frame : compiles) EXPECT_EQ(frame.words().data(), compiles[0].words().data());
+}
+
 TEST(Messages, DoneComesByBatchAndNotByNodeOrShard) {
   const RecordCounts few = count_one_run(1, 1, 1);
   const RecordCounts many = count_one_run(8, 128, 1);
