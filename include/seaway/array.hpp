@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -26,8 +27,12 @@ class Session;
 enum class HostBufferSemantics : std::uint8_t {
   kImmutableOnlyDuringCall,          // Copied before the call returns.
   kImmutableUntilTransferCompletes,  // Unchanged until the array is ready().
-  kZeroCopy,                         // Unchanged until the array is deleted; may be used in place.
+  // Unchanged until the array is deleted or donated and the runs that read it have ended. May be
+  // read where it lies, and is never written to.
+  kZeroCopy,
 };
+/// "immutable until transfer completes".
+std::string_view to_string(HostBufferSemantics semantics);
 
 /// What becomes of an input (IFRT's names).
 enum class ArrayCopySemantics : std::uint8_t {
@@ -35,6 +40,8 @@ enum class ArrayCopySemantics : std::uint8_t {
   kReuseInput,   // The result may be the input itself when nothing changes.
   kDonateInput,  // The input is used up; its memory may become the result's.
 };
+/// "always copy".
+std::string_view to_string(ArrayCopySemantics semantics);
 
 /// How elements of `T` lie in host memory: as themselves, bool as one byte each.
 template <class T>
@@ -149,7 +156,7 @@ class Array {
 
   /// What it waits for, down to the root, as text. Asks the cluster; blocks.
   std::string why() const;
-  /// "array 3 f32[2] mesh(data=2) P("data")".
+  /// `array 3 of client 1 f32[2] as P("data") over mesh(data=2)`.
   std::string to_string() const;
 
   friend bool operator==(const Array& a, const Array& b) { return a.cell_ == b.cell_; }

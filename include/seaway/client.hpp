@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,8 @@ enum class WhenFull : std::uint8_t {
   kRefuse,  // Returns kResourceExhausted.
   kWait,    // Blocks until there is room; on the control thread it refuses all the same.
 };
+/// "refuse", "wait".
+std::string_view to_string(WhenFull when_full);
 
 /// Who a client is, and how far it may run ahead.
 struct ClientOptions {
@@ -89,7 +92,7 @@ class Slice {
   /// Administrative: binds it to other physical devices, between runs; values stay bit-equal.
   Status rebind();
 
-  /// "slice 1 mesh(data=2)".
+  /// "slice 1 of client 1 mesh(data=2)".
   std::string to_string() const;
   explicit operator bool() const { return record_ != nullptr; }
 
@@ -196,6 +199,8 @@ class Client {
   /// Its number in the cluster.
   std::uint32_t id() const;
   const ClientOptions& options() const;
+  /// `client 1 of tenant "default"`.
+  std::string to_string() const;
   explicit operator bool() const { return owner_ != nullptr; }
 
   /// For the library: `owner` closes the session when the last handle goes.
@@ -229,7 +234,11 @@ class Cluster {
   Cluster() = default;
   /// Starts what `spec` says, as in connect().
   static Result<Cluster> start(std::string spec = "");
+  /// Errors: kInvalidArgument for a default-made cluster.
   Result<Client> connect(ClientOptions options = {}) const;
+
+  /// "embedded cluster of 2 islands with 4 devices each".
+  std::string to_string() const;
 
   /// For the library.
   struct State;

@@ -63,6 +63,9 @@ class Traced {
   /// The same value under another sharding, on this or another slice.
   Traced reshard(const NamedSharding& target, Site site = Site::current()) const;
 
+  /// `n2.0 f32[2] as P("data") over mesh(data=2)`, `p0 ...` for a parameter, `n2 with 3 results`.
+  std::string to_string() const;
+
  private:
   friend class client::Capture;
   static constexpr std::uint32_t kAllResults = 0xffffffff;

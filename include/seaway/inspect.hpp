@@ -40,6 +40,8 @@ struct ClusterStats {
   }
   std::uint64_t busy_ns() const;
   std::uint64_t peak_bytes() const;  // Of the device with most.
+  /// A line for messages, and one for each device.
+  std::string to_string() const;
 };
 
 /// One gang that has ended: one call of a function over all its devices, or one copy.
@@ -54,6 +56,9 @@ struct GangRecord {
   std::uint32_t position = 0;  // Place in its run.
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
+
+  /// "step_one of train, run 7 of client 1, island 0, devices 0 1, 1200 ns".
+  std::string to_string() const;
 };
 
 // Each of these asks the control thread and blocks until it has answered; they cost what they

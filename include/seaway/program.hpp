@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "seaway/array.hpp"
@@ -28,6 +29,8 @@ enum class DispatchMode : std::uint8_t {
   kParallel,    // All host-side work of all nodes at once, before the data exists.
   kSequential,  // Node by node, each after the one before was enqueued; for comparison.
 };
+/// "parallel", "sequential".
+std::string_view to_string(DispatchMode mode);
 
 /// Choices for Client::program.
 struct ProgramOptions {
@@ -82,7 +85,7 @@ class Run {
 
   /// What it waits for, down to the root, as text. Asks the cluster; blocks.
   std::string why() const;
-  /// "run 7 of f: done".
+  /// "run 7 of client 1 of f: done"; "pending" while it has no outcome, or its error.
   std::string to_string() const;
   explicit operator bool() const { return record_ != nullptr; }
 

@@ -165,6 +165,11 @@ bool Client::debug() const { return owner_ && session().debug(); }
 
 std::uint32_t Client::id() const { return owner_ ? session().id() : 0; }
 
+std::string Client::to_string() const {
+  if (!owner_) return "client (empty)";
+  return "client " + std::to_string(id()) + " of tenant \"" + options().tenant + "\"";
+}
+
 const ClientOptions& Client::options() const {
   static const ClientOptions defaults;
   return owner_ ? session().options() : defaults;

@@ -122,6 +122,19 @@ const ArraySpec& Traced::spec() const {
   return capture ? capture->spec(*this) : no_spec();
 }
 
+std::string Traced::to_string() const {
+  if (!client::Capture::current(capture_)) return "traced (of no program that is being captured)";
+  const bool is_parameter = node_ == program::ValueRef::kParameter;
+  if (!is_parameter && size() != 1) {
+    return "n" + std::to_string(node_) + " with " + std::to_string(size()) + " results";
+  }
+  const std::uint32_t output = output_ == kAllResults ? 0 : output_;
+  const std::string name = is_parameter
+                               ? "p" + std::to_string(output)
+                               : "n" + std::to_string(node_) + "." + std::to_string(output);
+  return name + " " + seaway::to_string(spec());
+}
+
 std::size_t Traced::size() const {
   const client::Capture* capture = client::Capture::current(capture_);
   return capture ? capture->size(*this) : 0;

@@ -55,6 +55,16 @@ Result<Client> Cluster::connect(ClientOptions options) const {
   return state_->embedded->connect(std::move(options), state_);
 }
 
+std::string Cluster::to_string() const {
+  if (!state_) return "cluster (empty)";
+  const cluster::EmbeddedOptions& options = state_->embedded->options();
+  const auto count = [](std::uint64_t number, const std::string& noun) {
+    return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+  };
+  return "embedded cluster of " + count(options.islands, "island") + " with " +
+         count(options.devices, "device") + " each";
+}
+
 Result<Client> connect(std::string spec, ClientOptions options) {
   auto cluster = Cluster::start(std::move(spec));
   if (!cluster.ok()) return cluster.status();

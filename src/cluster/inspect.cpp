@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/ids.hpp"
 #include "cluster/cluster.hpp"
 #include "cluster/trace.hpp"
 
@@ -56,6 +57,38 @@ std::uint64_t ClusterStats::peak_bytes() const {
   std::uint64_t most = 0;
   for (const DeviceStats& device : devices) most = std::max(most, device.peak_bytes);
   return most;
+}
+
+std::string ClusterStats::to_string() const {
+  std::string text;
+  const auto add = [&text](const char* before, std::uint64_t number, const char* after = "") {
+    text += before + std::to_string(number) + after;
+  };
+  const auto messages = [&add](const char* before, const MessageStats& count) {
+    add(before, count.frames, " frames");
+    add(" of ", count.bytes, " bytes");
+  };
+  messages("to controller ", to_controller);
+  messages(", to islands ", to_islands);
+  messages(", to hosts ", to_hosts);
+  messages(", to clients ", to_clients);
+  for (const DeviceStats& device : devices) {
+    add("\nisland ", device.island);
+    add(", device ", device.device);
+    add(": ", device.gangs, " gangs");
+    add(", busy ", device.busy_ns, " ns");
+    add(", peak ", device.peak_bytes);
+    add(" of ", device.budget_bytes, " bytes");
+  }
+  return text + "\n";
+}
+
+std::string GangRecord::to_string() const {
+  std::string text = function + " of " + program + ", run " + std::to_string(sequence_of(run)) +
+                     " of client " + std::to_string(client_of(run)) + ", island " +
+                     std::to_string(island) + ", devices";
+  for (const std::uint32_t device : devices) text += " " + std::to_string(device);
+  return text + ", " + std::to_string(end_ns - begin_ns) + " ns";
 }
 
 Result<ClusterStats> stats(const Cluster& cluster) {

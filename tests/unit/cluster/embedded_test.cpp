@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "seaway/seaway.hpp"
@@ -68,6 +70,34 @@ TEST(Embedded, LinksBetweenIslandsAreReadFromItsWord) {
   EXPECT_EQ(cluster::parse_embedded("embedded:link_latency=50").status(),
             invalid_argument("link_latency: duration \"50\" has no unit (known: ns, us, ms, s, "
                              "min); write for example 50us or 1.5ms"));
+}
+
+class ClusterFromTheEnvironment : public testing::Test {
+ protected:
+  void TearDown() override { unsetenv("SEAWAY_CLUSTER"); }
+};
+
+TEST_F(ClusterFromTheEnvironment, IsWhatConnectWithoutAWordMeans) {
+  unsetenv("SEAWAY_CLUSTER");
+  const std::string without = Cluster::start().value().to_string();
+  setenv("SEAWAY_CLUSTER", "embedded:islands=3,devices=2", 1);
+
+  EXPECT_EQ(without, "embedded cluster of 1 island with 1 device each");
+  EXPECT_EQ(Cluster::start().value().to_string(),
+            "embedded cluster of 3 islands with 2 devices each");
+  EXPECT_EQ(Cluster::start("embedded:islands=2").value().to_string(),
+            "embedded cluster of 2 islands with 1 device each");
+  EXPECT_TRUE(connect().value().acquire_slice({.devices = 2, .island = 2}).ok());
+  EXPECT_EQ(Cluster().to_string(), "cluster (empty)");
+}
+
+TEST_F(ClusterFromTheEnvironment, IsRefusedWhenItsWordIsWrong) {
+  setenv("SEAWAY_CLUSTER", "embedded:iland=3", 1);
+
+  const Status status = connect().status();
+
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("iland"), std::string::npos) << status.to_string();
 }
 
 TEST(Embedded, ManyDependentRunsAreEnqueuedAhead) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ids.hpp"
 #include "seaway/seaway.hpp"
 
 namespace seaway {
@@ -98,6 +99,28 @@ TEST(Inspect, GangsHaveTheNamesThatUsersGaveThem) {
     EXPECT_LE(gang.begin_ns, gang.end_ns);
   }
   EXPECT_LT(gangs[0].stamp, gangs[1].stamp);
+}
+
+TEST(Inspect, CountersAndGangsPrintTheirNumbers) {
+  const Worked worked(1);
+
+  const GangRecord gang = recent_gangs(worked.cluster).value().at(0);
+  const ClusterStats all = stats(worked.cluster).value();
+
+  EXPECT_EQ(gang.to_string(),
+            "twice of " + gang.program + ", run " + std::to_string(sequence_of(gang.run)) +
+                " of client " + std::to_string(client_of(gang.run)) + ", island 0, devices 0 1, " +
+                std::to_string(gang.end_ns - gang.begin_ns) + " ns");
+  const std::string text = all.to_string();
+  EXPECT_THAT(text, HasSubstr("to controller " + std::to_string(all.to_controller.frames) +
+                              " frames of " + std::to_string(all.to_controller.bytes) + " bytes"));
+  for (const DeviceStats& device : all.devices) {
+    EXPECT_THAT(text, HasSubstr("\nisland " + std::to_string(device.island) + ", device " +
+                                std::to_string(device.device) + ": 1 gangs, busy " +
+                                std::to_string(device.busy_ns) + " ns, peak " +
+                                std::to_string(device.peak_bytes) + " of " +
+                                std::to_string(device.budget_bytes) + " bytes\n"));
+  }
 }
 
 TEST(Inspect, TheTraceNamesFunctionsAndTenants) {
