@@ -189,6 +189,34 @@ TEST(Capture, SaysWhatIsWrongWithShapes) {
             "1099511627776 bytes; shard it, or use a smaller one");
 }
 
+/// Nothing broadcasts by itself, in no operation of two operands.
+TEST(Capture, PrintsBothShapesOfEveryOperationThatNeedsThemEqual) {
+  const std::vector<TensorType> in = {f32({2}), f32({3}), boolean({2}), boolean({3})};
+  using Binary = Tensor (*)(const Operand&, const Operand&);
+  const std::vector<Binary> on_floats = {operator+,  operator-, operator*,    operator/, maximum,
+                                         minimum,    pow,       equal,        not_equal, less,
+                                         less_equal, greater,   greater_equal};
+
+  for (const Binary operation : on_floats) {
+    const std::string message = said(in, [operation](In x) { return operation(x[0], x[1]); });
+    EXPECT_NE(message.find("(f32[2], f32[3]): "), std::string::npos) << message;
+  }
+  for (const Binary operation : {logical_and, logical_or}) {
+    const std::string message = said(in, [operation](In x) { return operation(x[2], x[3]); });
+    EXPECT_NE(message.find("(i1[2], i1[3]): "), std::string::npos) << message;
+  }
+  EXPECT_NE(said(in, [](In x) { return select(x[3], x[0], x[0]); })
+                .find("select(i1[3], f32[2], f32[2]): "),
+            std::string::npos);
+  EXPECT_NE(said(in, [](In x) { return select(x[2], x[0], x[1]); })
+                .find("select(i1[2], f32[2], f32[3]): "),
+            std::string::npos);
+  EXPECT_NE(said({f32({4, 3}), i32({2}), f32({2, 5})},
+                 [](In x) { return scatter_add_rows(x[0], x[1], x[2]); })
+                .find("(f32[4,3], i32[2], f32[2,5]): "),
+            std::string::npos);
+}
+
 TEST(Capture, SaysWhatIsWrongWithCollectives) {
   const std::vector<TensorType> in = {f32({3})};
   const AxisSizes axes = {{"data", 2}, {"model", 4}};

@@ -37,6 +37,89 @@ TEST(StableHlo, PrintsAWholeFunction) {
             "}\n");
 }
 
+TEST(StableHlo, CallsEachOperationByItsName) {
+  const AxisSizes axes = {{"data", 2}};
+  const std::string text = text_of(
+      {f32({2, 2}), f32({2, 2}), boolean({2, 2}), i32({2})},
+      [](In x) {
+        const Tensor &a = x[0], &b = x[1], &flag = x[2], &rows = x[3];
+        return std::vector<Tensor>{negate(a),
+                                   exp(a),
+                                   log(a),
+                                   sqrt(a),
+                                   rsqrt(a),
+                                   tanh(a),
+                                   abs(a),
+                                   logical_not(flag),
+                                   convert(a, DType::kI32),
+                                   a + b,
+                                   a - b,
+                                   a * b,
+                                   a / b,
+                                   maximum(a, b),
+                                   minimum(a, b),
+                                   pow(a, b),
+                                   logical_and(flag, flag),
+                                   logical_or(flag, flag),
+                                   greater(a, b),
+                                   select(flag, a, b),
+                                   reshape(a, {4}),
+                                   broadcast_to(a, {3, 2, 2}),
+                                   transpose(a),
+                                   slice(a, {0, 0}, {1, 1}),
+                                   concatenate({a, b}, 0),
+                                   matmul(a, b),
+                                   reduce_sum(a, {0}),
+                                   iota(f32({3}), 0),
+                                   gather_rows(a, rows),
+                                   scatter_add_rows(a, rows, b),
+                                   all_reduce(a, "data"),
+                                   all_gather(a, "data", 0),
+                                   reduce_scatter(a, "data", 0),
+                                   permute(a, "data", {{0, 1}}),
+                                   axis_index("data")};
+      },
+      axes);
+
+  for (const char* name : {"negate",
+                           "exponential",
+                           "log",
+                           "sqrt",
+                           "rsqrt",
+                           "tanh",
+                           "abs",
+                           "not",
+                           "convert",
+                           "add",
+                           "subtract",
+                           "multiply",
+                           "divide",
+                           "maximum",
+                           "minimum",
+                           "power",
+                           "and",
+                           "or",
+                           "compare",
+                           "select",
+                           "reshape",
+                           "broadcast_in_dim",
+                           "transpose",
+                           "slice",
+                           "concatenate",
+                           "dot_general",
+                           "reduce",
+                           "iota",
+                           "gather",
+                           "scatter",
+                           "all_reduce",
+                           "all_gather",
+                           "reduce_scatter",
+                           "collective_permute",
+                           "replica_id"}) {
+    EXPECT_HAS(text, "\"stablehlo." + std::string(name) + "\"(");
+  }
+}
+
 TEST(StableHlo, PrintsConstantsExactly) {
   const std::string text = text_of({}, [](In) {
     return std::vector<Tensor>{splat(f32({}), -std::numeric_limits<double>::infinity()),
