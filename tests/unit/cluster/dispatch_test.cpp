@@ -218,16 +218,18 @@ TEST(Dispatch, TenantsShareALinkAndDirectionsDoNot) {
         Cluster::start("embedded:islands=2,devices=2,threads=4,link_bandwidth=10MiB").value();
     const std::int64_t size = 1 << 17;  // 512 KiB: 50 ms at that bandwidth.
     std::vector<Client> clients;
+    std::vector<NamedSharding> targets;
     std::vector<Array> inputs, outputs;
     for (const std::int32_t from : {0, second_from}) {
       clients.push_back(
           cluster.connect({.tenant = "tenant" + std::to_string(clients.size())}).value());
       const Client& client = clients.back();
-      const Slice near = acquire(client, 1, from), far = acquire(client, 1, 1 - from);
-      inputs.push_back(client.put<float>(counted(size), {size}, rows(near)));
+      targets.push_back(rows(acquire(client, 1, 1 - from)));
+      inputs.push_back(client.put<float>(counted(size), {size}, rows(acquire(client, 1, from))));
       EXPECT_TRUE(inputs.back().status().ok());
-      outputs.push_back(inputs.back().reshard(rows(far)).value());
     }
+    // Both set out together, so that only what they share can part them.
+    for (std::size_t i = 0; i < 2; ++i) outputs.push_back(inputs[i].reshard(targets[i]).value());
     for (const Array& output : outputs) EXPECT_EQ(read(output), counted(size));
     return crossing_ns(cluster);
   };
