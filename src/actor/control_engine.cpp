@@ -46,8 +46,9 @@ class Coordinator final : public JobCoordinator {
       foreign.push_back(job);
       if (asleep && !helped) {
         const std::uint64_t now = clock->now_ns();
-        wakes = !prediction.spoke(self, now);
-        left_ns = wakes ? 0 : now;
+        const bool is_left = prediction.spoke(self, now);
+        left_ns = is_left ? now : 0;
+        wakes = !is_left || !looks_soon(now);
       }
     }
     // Notified after unlocking: the woken thread would otherwise run into the lock (measured).
@@ -79,6 +80,9 @@ class Coordinator final : public JobCoordinator {
     return true;
   }
 
+  /// Under the mutex: the control thread will see by itself, before long, what was left lying.
+  bool looks_soon(std::uint64_t now) const { return sleeps_until_ns <= now + kNapNs; }
+
   const Clock* clock = nullptr;
   std::atomic<std::thread::id> owner;  // Who runs jobs now; nobody while all sleep.
   std::mutex mutex;
@@ -88,6 +92,7 @@ class Coordinator final : public JobCoordinator {
   bool asleep = false;  // The control thread is.
   bool helped = false;  // And a client that waits has taken its place.
   CallerPrediction prediction;
+  std::uint64_t sleeps_until_ns = 0;  // The control thread, unless it is woken.
   std::uint64_t left_ns = 0;  // When work was left to a client that is about to wait; 0: none is.
 };
 
@@ -152,7 +157,14 @@ class ControlEngine final : public Engine {
 
   bool wait(const std::function<bool()>& ready, std::uint64_t deadline_ns) override {
     SEAWAY_CHECK(!on_control_thread());
-    if (help(ready, deadline_ns)) return true;
+    // Counted before it looks whether it can help: who helps now sees it, or it helps itself.
+    ++callers_;
+    const bool is_ready = help(ready, deadline_ns) || wait_for_notice(ready, deadline_ns);
+    --callers_;
+    return is_ready;
+  }
+
+  bool wait_for_notice(const std::function<bool()>& ready, std::uint64_t deadline_ns) {
     std::unique_lock guard(wait_mutex_);
     ++waiting_;
     bool is_ready = true;
@@ -254,9 +266,11 @@ class ControlEngine final : public Engine {
       const auto next_ns = timers_.next_ns();
       // What is left of this client's own call can wait for its next one, unless others wait.
       const bool is_left = is_ready && coordinator_.has_job() && coordinator_.foreign.empty() &&
-                           posted_.empty() && waiting_ == 0 && coordinator_.prediction.is_likely();
-      if (is_left) coordinator_.left_ns = clock_.now_ns();
-      wakes = stopped_ || (has_work() && !is_left) || (next_ns && *next_ns < sleeps_until_ns_);
+                           posted_.empty() && callers_ == 1 && coordinator_.prediction.is_likely();
+      const std::uint64_t now = clock_.now_ns();
+      if (is_left) coordinator_.left_ns = now;
+      wakes = stopped_ || (has_work() && !(is_left && coordinator_.looks_soon(now))) ||
+              (next_ns && *next_ns < coordinator_.sleeps_until_ns);
     }
     if (wakes) coordinator_.wake.notify_one();
     return is_ready;
@@ -281,21 +295,22 @@ class ControlEngine final : public Engine {
     coordinator_.asleep = true;
     for (;;) {
       const std::uint64_t now = clock_.now_ns();
-      sleeps_until_ns_ = UINT64_MAX;
+      coordinator_.sleeps_until_ns = UINT64_MAX;
       if (!coordinator_.helped) {
         const auto next_ns = timers_.next_ns();
         if (stopped_ || (next_ns && *next_ns <= now)) break;
         if (has_work() && !is_left_to_caller(now)) break;
-        if (next_ns) sleeps_until_ns_ = *next_ns;
+        if (next_ns) coordinator_.sleeps_until_ns = *next_ns;
         coordinator_.prediction.forget_if_quiet(now);
       }
       if (coordinator_.prediction.is_likely() || coordinator_.left_ns > 0) {
-        sleeps_until_ns_ = std::min(sleeps_until_ns_, now + kNapNs);
+        coordinator_.sleeps_until_ns = std::min(coordinator_.sleeps_until_ns, now + kNapNs);
       }
-      if (sleeps_until_ns_ == UINT64_MAX) {
+      if (coordinator_.sleeps_until_ns == UINT64_MAX) {
         coordinator_.wake.wait(guard);
       } else {
-        coordinator_.wake.wait_for(guard, std::chrono::nanoseconds(sleeps_until_ns_ - now));
+        coordinator_.wake.wait_for(guard,
+                                   std::chrono::nanoseconds(coordinator_.sleeps_until_ns - now));
       }
     }
     coordinator_.left_ns = 0;
@@ -329,12 +344,12 @@ class ControlEngine final : public Engine {
   std::vector<caf::actor> actors_;             // Whoever runs jobs.
   std::vector<std::function<void()>> posted_;  // Guarded by coordinator_.mutex.
   std::vector<std::function<void()>> works_;   // Taken from there; whoever runs jobs.
-  std::uint64_t sleeps_until_ns_ = 0;          // Guarded by coordinator_.mutex.
   bool started_ = false;                       // Guarded by coordinator_.mutex.
   bool stopped_ = false;                       // Whoever runs jobs.
   std::mutex wait_mutex_;
   std::condition_variable changed_;
-  std::atomic<int> waiting_ = 0;  // Changed under wait_mutex_.
+  int waiting_ = 0;               // Guarded by wait_mutex_.
+  std::atomic<int> callers_ = 0;  // Clients in wait().
   std::thread thread_;
 };
 
