@@ -164,6 +164,22 @@ class ControlEngine final : public Engine {
     return is_ready;
   }
 
+  void notify() override {
+    bool is_awaited = false;
+    {
+      std::lock_guard guard(wait_mutex_);
+      is_awaited = waiting_ > 0;
+    }
+    if (is_awaited) changed_.notify_all();
+  }
+
+  const Clock& clock() const override { return clock_; }
+  bool on_control_thread() const override {
+    return std::this_thread::get_id() == coordinator_.owner.load(std::memory_order_relaxed);
+  }
+
+ private:
+  /// Sleeps until somebody has called notify() and it was for this.
   bool wait_for_notice(const std::function<bool()>& ready, std::uint64_t deadline_ns) {
     std::unique_lock guard(wait_mutex_);
     ++waiting_;
@@ -184,21 +200,6 @@ class ControlEngine final : public Engine {
     return is_ready;
   }
 
-  void notify() override {
-    bool is_awaited = false;
-    {
-      std::lock_guard guard(wait_mutex_);
-      is_awaited = waiting_ > 0;
-    }
-    if (is_awaited) changed_.notify_all();
-  }
-
-  const Clock& clock() const override { return clock_; }
-  bool on_control_thread() const override {
-    return std::this_thread::get_id() == coordinator_.owner.load(std::memory_order_relaxed);
-  }
-
- private:
   void run() {
     const std::thread::id self = std::this_thread::get_id();
     coordinator_.owner = self;
