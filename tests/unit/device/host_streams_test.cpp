@@ -289,5 +289,58 @@ TEST(HostStreams, WhatReadsALostValueIsLostAndSoOnWithTheSameRoot) {
   EXPECT_EQ(world.seen(), "start 1.0, end 1.0, noop 2.0, noop 3.0");
 }
 
+/// Short gangs as in a real cluster, where starts are not recorded.
+class ShortGangs : public ::testing::Test {
+ protected:
+  ShortGangs() {
+    world_.events.enable(events::EventStream::kAll &
+                         ~events::EventStream::bit(events::EventKind::kGangStart));
+    std::uint32_t value = part_.arg();
+    for (int i = 0; i < 5; ++i) {
+      const std::uint32_t next = i < 4 ? part_.inner() : part_.output();
+      part_.gang({value}, {next});
+      value = next;
+    }
+    world_.put(50, HostWorld::row(1));
+  }
+
+  /// Ends of gangs, and gangs that did nothing, in words.
+  std::string ends() const {
+    std::string text;
+    for (const events::Event& event : world_.events.ring().snapshot()) {
+      if (event.kind == events::EventKind::kGangEnd) text += "one ";
+      if (event.kind == events::EventKind::kGangNoop) text += "noop ";
+      if (event.kind != events::EventKind::kGangsEnd) continue;
+      text += std::to_string(event.position) + "-" + std::to_string(event.object) + " in " +
+              std::to_string(event.time_ns - event.value) + " ns ";
+    }
+    return text;
+  }
+
+  HostWorld world_;
+  PartMaker part_{1, {0}};
+};
+
+TEST_F(ShortGangs, OfOnePartShareAnEventAndAllTheirTime) {
+  world_.run(1, part_, {50, 60});
+
+  EXPECT_EQ(world_.said(), "gangs 1 0-5");
+  EXPECT_EQ(world_.value(60), "6");
+  EXPECT_EQ(ends(), "0-5 in 5000 ns ");
+  EXPECT_EQ(world_.core.device(0).gangs_done, 5u);
+  EXPECT_EQ(world_.core.device(0).busy_ns, 5000u);
+}
+
+TEST_F(ShortGangs, BehindOneThatFailsDoNothing) {
+  world_.backend.failure = user_function_error("no");
+  world_.backend.gangs_to_failure = 2;
+
+  world_.run(1, part_, {50, 60});
+
+  EXPECT_EQ(world_.said(), "gangs 1 0-5, failed 1 USER_FUNCTION_ERROR: no");
+  EXPECT_EQ(ends(), "0-3 in 3000 ns noop noop ");
+  EXPECT_EQ(world_.core.device(0).gangs_done, 3u);
+}
+
 }  // namespace
 }  // namespace seaway::device

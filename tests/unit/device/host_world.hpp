@@ -63,7 +63,7 @@ class FakeBackend final : public Backend {
   bool runs_inline(std::uint64_t cost_ns) const override { return cost_ns <= 10'000; }
   Status run(const GangWork& work) override {
     clock_.advance_to(clock_.now_ns() + 1000);
-    if (!failure.ok()) return std::exchange(failure, Status());
+    if (!failure.ok() && gangs_to_failure-- == 0) return std::exchange(failure, Status());
     return work.executable->run(work.operands, work.outputs, work.scratch, work.shards, nullptr);
   }
   void start(const GangWork& work, std::uint64_t, GangDone done) override {
@@ -102,7 +102,8 @@ class FakeBackend final : public Backend {
   std::size_t copies() const { return copies_.size(); }
 
   bool holds_copies = false;
-  Status failure;  // Of the next gang that runs in line.
+  Status failure;                    // Of a gang that runs in line,
+  std::size_t gangs_to_failure = 0;  // behind so many others.
 
  private:
   struct Job {
