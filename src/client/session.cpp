@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "actor/engine_waiter.hpp"
 #include "base/check.hpp"
 #include "client/debug.hpp"
 #include "client/frames.hpp"
@@ -14,31 +15,6 @@
 namespace seaway::client {
 namespace {
 
-/// An engine as futures see it. Futures may outlive the engine: once detached it is not touched,
-/// and nothing is pending any more.
-class EngineWaiter final : public internal::Waiter {
- public:
-  explicit EngineWaiter(actor::Engine& engine) : engine_(&engine) {}
-
-  void detach() override { engine_.store(nullptr, std::memory_order_release); }
-  bool wait(const std::function<bool()>& ready, std::uint64_t timeout_ns) override {
-    actor::Engine* engine = engine_.load(std::memory_order_acquire);
-    if (!engine) return ready();
-    const std::uint64_t deadline_ns = timeout_ns ? engine->clock().now_ns() + timeout_ns : 0;
-    return engine->wait(ready, deadline_ns);
-  }
-  void notify() override {
-    if (actor::Engine* engine = engine_.load(std::memory_order_acquire)) engine->notify();
-  }
-  bool on_control_thread() const override {
-    const actor::Engine* engine = engine_.load(std::memory_order_acquire);
-    return engine && engine->on_control_thread();
-  }
-
- private:
-  std::atomic<actor::Engine*> engine_;
-};
-
 std::string milliseconds(std::uint64_t ns) { return std::to_string(ns / 1'000'000) + " ms"; }
 
 }  // namespace
@@ -46,7 +22,7 @@ std::string milliseconds(std::uint64_t ns) { return std::to_string(ns / 1'000'00
 Session::Session(Wiring wiring, ClientOptions options)
     : wiring_(std::move(wiring)), options_(std::move(options)), poke_(frames::poke()) {
   if (wiring_.engine) {
-    waiter_ = std::make_shared<EngineWaiter>(*wiring_.engine);
+    waiter_ = actor::make_engine_waiter(*wiring_.engine);
   } else {
     is_debug_ = true;
   }

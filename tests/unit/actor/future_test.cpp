@@ -7,13 +7,22 @@
 #include <string>
 #include <thread>
 
-#include "fake_controller.hpp"
+#include "actor/control_engine.hpp"
+#include "actor/engine_waiter.hpp"
+#include "base/clock.hpp"
 
-namespace seaway::client {
+namespace seaway::actor {
 namespace {
 
+/// An engine, and futures that wait on it.
+struct World {
+  RealClock clock;
+  std::unique_ptr<Engine> engine = make_control_engine(clock);
+  std::shared_ptr<internal::Waiter> waiter = make_engine_waiter(*engine);
+};
+
 std::shared_ptr<internal::FutureState<int>> make_state(World& world) {
-  return std::make_shared<internal::FutureState<int>>(world.client.session().waiter());
+  return std::make_shared<internal::FutureState<int>>(world.waiter);
 }
 
 TEST(Future, HasExactlyOneOutcome) {
@@ -58,8 +67,7 @@ TEST(Future, ATimeoutLeavesItPending) {
 TEST(Future, BlockingTheControlThreadIsRefused) {
   World world;
   auto pending = std::make_shared<Future<int>>(make_state(world));
-  auto answer =
-      std::make_shared<internal::FutureState<std::string>>(world.client.session().waiter());
+  auto answer = std::make_shared<internal::FutureState<std::string>>(world.waiter);
 
   world.engine->post(
       [pending, answer] { answer->complete(std::move(*pending).get().status().to_string()); });
@@ -148,4 +156,4 @@ TEST(Future, AnEmptyOneSaysSo) {
 }
 
 }  // namespace
-}  // namespace seaway::client
+}  // namespace seaway::actor
