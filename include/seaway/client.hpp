@@ -39,7 +39,7 @@ struct SliceRecord;
 /// keeps is freed is refused at once. Each refusal is kResourceExhausted and says how much is kept.
 enum class WhenFull : std::uint8_t {
   kRefuse,  // Returns kResourceExhausted.
-  kWait,    // Blocks until there is room; on the control thread it refuses all the same.
+  kWait,    // Blocks until there is room; not in handlers, nor on the control thread: refuses.
 };
 /// "refuse", "wait".
 std::string_view to_string(WhenFull when_full);

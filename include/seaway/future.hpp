@@ -161,8 +161,8 @@ class [[nodiscard]] Future {
 
   /// Blocks until there is an outcome and returns it; moves the value out when called on a
   /// temporary. While it waits, the calling thread may run the cluster's own work: small gangs,
-  /// inline continuations. Not from the control thread (in a handler or an inline continuation):
-  /// kInvalidArgument, and the future is unchanged.
+  /// inline continuations. Not in an actor's handler, nor on the control thread (in an inline
+  /// continuation): kInvalidArgument, and the future is unchanged.
   Result<T> get() const& { return copy(wait(std::nullopt)); }
   Result<T> get() && { return take(wait(std::nullopt)); }
   /// The same, but gives up after `timeout` with kDeadlineExceeded. The outcome still comes: ask

@@ -62,7 +62,8 @@ struct GangRecord {
 };
 
 // Each of these asks the control thread and blocks until it has answered; they cost what they
-// return. Errors: kInvalidArgument for an empty handle, or on the control thread itself.
+// return. Errors: kInvalidArgument for an empty handle, in an actor's handler, or on the control
+// thread itself.
 
 Result<ClusterStats> stats(const Cluster& cluster);
 

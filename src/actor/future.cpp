@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "actor/handler_scope.hpp"
+
 namespace seaway {
 namespace {
 
@@ -25,6 +27,9 @@ Status FutureCore::wait(const char* call, std::optional<std::chrono::nanoseconds
   if (ready()) return {};
   if (timeout && timeout->count() <= 0) {
     return deadline_exceeded(std::string(call) + ": no outcome yet, and the time-out is 0");
+  }
+  if (Status status = actor::check_may_block(call, "co_await the future instead"); !status.ok()) {
+    return status;
   }
   if (!waiter_ || waiter_->on_control_thread()) {
     return invalid_argument(std::string(call) +

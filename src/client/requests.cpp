@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "actor/handler_scope.hpp"
 #include "client/frames.hpp"
 #include "client/session.hpp"
 
@@ -22,6 +23,10 @@ std::uint64_t Session::request_timeout_ns() const {
 Result<std::string> Session::ask(std::string what, const BuildRequest& build) {
   if (!wiring_.engine) {
     return invalid_argument("\"" + what + "\" asks a cluster, and a debug client has none");
+  }
+  if (Status status = actor::check_may_block("\"" + what + "\"", "ask from a thread of your own");
+      !status.ok()) {
+    return status;
   }
   if (waiter_->on_control_thread()) {
     return invalid_argument("\"" + what +

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "actor/engine_waiter.hpp"
+#include "actor/handler_scope.hpp"
 #include "base/check.hpp"
 #include "client/debug.hpp"
 #include "client/frames.hpp"
@@ -127,6 +128,10 @@ void Session::give_back_donated(const ProgramRecord& program, std::span<const Ar
 Status Session::wait_for_room(const std::function<bool()>& has_room, const std::string& refusal) {
   if (has_room()) return {};
   if (options_.when_full == WhenFull::kRefuse) return resource_exhausted(refusal);
+  if (const actor::Handling* handling = actor::current_handling()) {
+    return resource_exhausted(refusal + " (waiting would block " + handling->describe() +
+                              ", and with it every actor of its worker)");
+  }
   if (waiter_->on_control_thread()) {
     return resource_exhausted(refusal + " (the control thread cannot wait)");
   }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "actor/handler_scope.hpp"
 #include "base/ids.hpp"
 #include "cluster/cluster.hpp"
 #include "cluster/trace.hpp"
@@ -22,6 +23,11 @@ using events::EventKind;
 Status look_inside(const Cluster& cluster, const std::function<void(Embedded&)>& look) {
   if (!cluster.state()) {
     return invalid_argument("this cluster was default-made; start one with Cluster::start");
+  }
+  if (Status status =
+          actor::check_may_block("inspecting a cluster", "do it in a thread of your own");
+      !status.ok()) {
+    return status;
   }
   Embedded& embedded = *cluster.state()->embedded;
   actor::Engine& engine = embedded.engine();

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <thread>
 
+#include "actor/handler_scope.hpp"
 #include "client/upload.hpp"
 #include "fake_controller.hpp"
 
@@ -20,6 +21,11 @@ std::vector<std::byte> bytes_of(const std::vector<T>& values) {
   const auto bytes = std::as_bytes(std::span(values));
   return {bytes.begin(), bytes.end()};
 }
+
+/// Whose handler a test runs in.
+class Counter final : public actor::Handling {
+  std::string describe() const override { return "actor \"counter\" 17"; }
+};
 
 TEST(Session, SaysHelloWithItsTenant) {
   World world({.tenant = "blue", .weight = 3});
@@ -123,6 +129,24 @@ TEST(Session, WaitsAtItsLimitWhenToldTo) {
   EXPECT_TRUE(first.status().ready());
 }
 
+TEST(Session, RefusesAtItsLimitInAHandlerThoughToldToWait) {
+  DoublingWorld world({.runs_in_flight_max = 1, .when_full = WhenFull::kWait});
+  world.controller->set({.resolves_runs = false});
+  const Array x = world.client.put<float>({1, 2}, world.row);
+  const seaway::Run first = world.program.execute({x});
+  const Counter counter;
+  const actor::HandlerScope scope(counter);
+
+  const seaway::Run second = world.program.execute({x});
+
+  EXPECT_EQ(second.error(),
+            resource_exhausted("program \"double\" refused: 1 of 1 runs are in flight; wait for "
+                               "one, use WhenFull::kWait, or raise "
+                               "ClientOptions::runs_in_flight_max (waiting would block actor "
+                               "\"counter\" 17, and with it every actor of its worker)"));
+  EXPECT_TRUE(first.error().ok());
+}
+
 TEST(Session, TheLastHandleOfAnArrayReleasesIt) {
   DoublingWorld world;
   Array x = world.client.put<float>({1, 2}, world.row);
@@ -222,6 +246,19 @@ TEST(Session, AskingFromTheControlThreadIsRefused) {
   EXPECT_EQ(Future<std::string>(answer).get().value(),
             "INVALID_ARGUMENT: \"why\" would block the control thread, which has to answer it; ask "
             "from another thread");
+}
+
+TEST(Session, AskingInAHandlerIsRefused) {
+  World world;
+  const Counter counter;
+  const actor::HandlerScope scope(counter);
+
+  const auto slice = world.client.acquire_slice({.devices = 1});
+
+  EXPECT_EQ(slice.status(),
+            invalid_argument("\"acquire a slice of 1 devices, mesh()\" would block actor "
+                             "\"counter\" 17, and with it every actor of its worker; ask from a "
+                             "thread of your own"));
 }
 
 TEST(Session, ClosingCompletesWhatIsPendingAndSaysGoodbye) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "actor/handler_scope.hpp"
 #include "base/ids.hpp"
 #include "seaway/seaway.hpp"
 
@@ -51,6 +52,21 @@ TEST(Inspect, CountsGangsAndTimeOfEachDevice) {
   }
   EXPECT_EQ(all.busy_ns(), all.devices[0].busy_ns + all.devices[1].busy_ns);
   EXPECT_GT(all.frames(), 0u);
+}
+
+TEST(Inspect, IsRefusedInAHandler) {
+  class Counter final : public actor::Handling {
+    std::string describe() const override { return "actor \"counter\" 17"; }
+  };
+  const Cluster cluster = Cluster::start("embedded:islands=1,devices=1").value();
+  const Counter counter;
+  const actor::HandlerScope scope(counter);
+
+  const auto all = stats(cluster);
+
+  EXPECT_EQ(all.status(),
+            invalid_argument("inspecting a cluster would block actor \"counter\" 17, and with it "
+                             "every actor of its worker; do it in a thread of your own"));
 }
 
 TEST(Inspect, GangsOfARunThatFailedAreNotCounted) {
