@@ -29,7 +29,12 @@ enum class StatusCode : std::uint8_t {
   kProtocolError,        // A peer sent what the protocol does not allow.
   kUnauthenticated,      // Who calls is not known.
   kPermissionDenied,     // Who calls is known, and may not.
+  kActorLost,            // The actor is dead, stopping or being restarted: ask later, or another.
+  kNotFound,             // Nothing of that name or kind is known here.
+  kUnimplemented,        // The actor's type does not know this message.
 };
+/// Codes travel as their numbers: new ones are added at the end, and this moves with them.
+inline constexpr StatusCode kLastStatusCode = StatusCode::kUnimplemented;
 
 /// The name as it stands in messages and logs, for example "RESOURCE_EXHAUSTED".
 std::string_view to_string(StatusCode code);
@@ -61,6 +66,9 @@ Status input_lost(std::string message);
 Status user_function_error(std::string message);
 Status deadline_exceeded(std::string message);
 Status protocol_error(std::string message);
+Status actor_lost(std::string message);
+Status not_found(std::string message);
+Status unimplemented(std::string message);
 
 namespace internal {
 [[noreturn]] void value_of_failed_result(const Status& status);

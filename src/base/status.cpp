@@ -41,6 +41,12 @@ std::string_view to_string(StatusCode code) {
       return "UNAUTHENTICATED";
     case StatusCode::kPermissionDenied:
       return "PERMISSION_DENIED";
+    case StatusCode::kActorLost:
+      return "ACTOR_LOST";
+    case StatusCode::kNotFound:
+      return "NOT_FOUND";
+    case StatusCode::kUnimplemented:
+      return "UNIMPLEMENTED";
   }
   return "UNKNOWN";
 }
@@ -66,6 +72,11 @@ Status deadline_exceeded(std::string message) {
 }
 Status protocol_error(std::string message) {
   return {StatusCode::kProtocolError, std::move(message)};
+}
+Status actor_lost(std::string message) { return {StatusCode::kActorLost, std::move(message)}; }
+Status not_found(std::string message) { return {StatusCode::kNotFound, std::move(message)}; }
+Status unimplemented(std::string message) {
+  return {StatusCode::kUnimplemented, std::move(message)};
 }
 
 namespace internal {

@@ -9,6 +9,7 @@
 #include "seaway.capnp.h"
 #include "wire/frame_builder.hpp"
 #include "wire/frame_reader.hpp"
+#include "wire/status_codec.hpp"
 
 namespace seaway::client::frames {
 namespace {
@@ -51,14 +52,6 @@ wire::ClientRecord::Kind to_wire(Said::Kind kind) {
       break;
   }
   return wire::ClientRecord::Kind::CANCEL;
-}
-
-Status to_status(std::uint8_t code, capnp::Text::Reader message) {
-  if (code == 0) return {};
-  if (code > static_cast<std::uint8_t>(StatusCode::kPermissionDenied)) {
-    return protocol_error("unknown status code " + std::to_string(code) + ": " + message.cStr());
-  }
-  return {static_cast<StatusCode>(code), message.cStr()};
 }
 
 }  // namespace
@@ -197,21 +190,21 @@ Status dispatch(const Frame& frame, Session& session) {
             outcomes.reserve(message.getResolved().size());
             for (const auto resolved : message.getResolved()) {
               outcomes.push_back(
-                  {resolved.getId(), to_status(resolved.getCode(), resolved.getMessage())});
+                  {resolved.getId(), wire::read_status(resolved.getCode(), resolved.getMessage())});
             }
             session.on_resolved(outcomes);
             return {};
           case wire::Message::FETCHED:
             outcomes.reserve(message.getFetched().size());
             for (const auto fetched : message.getFetched()) {
-              outcomes.push_back(
-                  {fetched.getRequest(), to_status(fetched.getCode(), fetched.getMessage())});
+              outcomes.push_back({fetched.getRequest(),
+                                  wire::read_status(fetched.getCode(), fetched.getMessage())});
             }
             session.on_fetched(outcomes);
             return {};
           case wire::Message::REPLY: {
             const auto reply = message.getReply();
-            Status status = to_status(reply.getCode(), reply.getMessage());
+            Status status = wire::read_status(reply.getCode(), reply.getMessage());
             if (status.ok()) {
               session.on_reply(reply.getRequest(), std::string(reply.getMessage().cStr()));
             } else {

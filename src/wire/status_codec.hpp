@@ -5,6 +5,7 @@
 #include <capnp/blob.h>
 
 #include <cstring>
+#include <string>
 
 #include "base/frame.hpp"
 #include "seaway/status.hpp"
@@ -14,8 +15,8 @@ namespace seaway::wire {
 /// A code and a message as they came; a code that this build does not know is a PROTOCOL_ERROR.
 inline Status read_status(std::uint8_t code, capnp::Text::Reader message) {
   if (code == 0) return {};
-  if (code > static_cast<std::uint8_t>(StatusCode::kPermissionDenied)) {
-    return protocol_error("unknown status code " + std::to_string(code));
+  if (code > static_cast<std::uint8_t>(kLastStatusCode)) {
+    return protocol_error("unknown status code " + std::to_string(code) + ": " + message.cStr());
   }
   return {static_cast<StatusCode>(code), message.cStr()};
 }
