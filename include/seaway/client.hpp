@@ -59,6 +59,10 @@ struct ClientOptions {
   /// How long slices, `why` and other questions to the cluster may take, and with kWait an upload
   /// that finds no room.
   std::chrono::nanoseconds request_timeout = std::chrono::seconds(30);
+
+  /// `client options: tenant "default", weight unchanged, at most 16384 runs and 1073741824 bytes
+  /// of uploads in flight, when full refuse, requests within 30 s`.
+  std::string to_string() const;
 };
 
 /// What a slice must be, not which devices it is.
@@ -74,6 +78,9 @@ struct SliceRequest {
   /// Neighbouring devices / devices with least load, which is the default; not both.
   bool contiguous = false;
   bool spread = false;
+
+  /// `slice request: 8 devices of kind "cpu" as mesh(data=8), island 1, contiguous`.
+  std::string to_string() const;
 };
 
 /// Virtual devices that a client has acquired. A shared handle; thread-safe. Released by release()

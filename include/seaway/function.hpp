@@ -84,6 +84,9 @@ class Traced {
 struct CallSpecs {
   std::vector<PartitionSpec> in = {};
   std::vector<PartitionSpec> out = {};
+
+  /// `call specs (P("data"), P()) -> (as the operands)`; `(as they are)` for operands.
+  std::string to_string() const;
 };
 
 /// Choices for Client::function.
@@ -93,6 +96,9 @@ struct FunctionOptions {
   /// Used by calls that do not say otherwise.
   std::vector<PartitionSpec> in = {};
   std::vector<PartitionSpec> out = {};
+
+  /// `function options: mesh(data=2), call specs (P("data")) -> (as the operands)`, or `no mesh`.
+  std::string to_string() const;
 };
 
 /// A function in the user's own C++, called once per shard on the shard's host. All shapes are
@@ -116,6 +122,10 @@ struct NativeFunction {
       body = {};
   std::vector<PartitionSpec> in = {};
   std::vector<PartitionSpec> out = {};
+
+  /// `native function (f32[2]) -> (f32[]), 64 bytes of scratch, about 1000 ns, idempotent, call
+  /// specs (as they are) -> (as the operands)`.
+  std::string to_string() const;
 };
 
 /// A function that the cluster knows, with types of one shard. A shared handle; thread-safe.

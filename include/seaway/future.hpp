@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -24,6 +25,8 @@ class Executor {
   virtual ~Executor() = default;
   /// Runs `work` once, now or later, in any thread. Never throws.
   virtual void execute(std::function<void()> work) = 0;
+  /// What messages and logs call it: "executor", unless it says otherwise.
+  virtual std::string to_string() const;
 };
 
 /// Runs work at once in the thread that completes the future, usually the cluster's control
@@ -119,6 +122,9 @@ class FutureState : public FutureCore {
   std::optional<Result<T>> result_;
 };
 
+/// The text of a future: empty, or pending without an `outcome`, or what came of it.
+std::string text_of_future(bool is_empty, const Status* outcome);
+
 /// The type inside a Result, or the type itself.
 template <class T>
 struct Unwrapped {
@@ -200,6 +206,12 @@ class [[nodiscard]] Future {
   /// it.
   void cancel() {
     if (state_) state_->cancel();
+  }
+
+  /// "future: pending", "future: done" when there is a value, or "future: CANCELLED: <message>".
+  /// Never blocks.
+  std::string to_string() const {
+    return internal::text_of_future(!state_, ready() ? &state_->result().status() : nullptr);
   }
 
   /// For the library.

@@ -20,12 +20,18 @@ struct DeviceStats {
   std::uint64_t busy_ns = 0;
   std::uint64_t peak_bytes = 0;  // Most memory ever in use at once.
   std::uint64_t budget_bytes = 0;
+
+  /// "island 0, device 1: 3 gangs, busy 1200 ns, peak 64 of 1024 bytes".
+  std::string to_string() const;
 };
 
 /// Messages sent to all actors of one role since the cluster started.
 struct MessageStats {
   std::uint64_t frames = 0;
   std::uint64_t bytes = 0;
+
+  /// "3 frames of 480 bytes".
+  std::string to_string() const;
 };
 
 /// Counters that only rise, but for `time_ns` all 0 at the start: the difference of two is what

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "seaway/tensor.hpp"
@@ -66,9 +67,15 @@ struct SgdOptions {
   double learning_rate = 0.1;
   double momentum = 0.9;      // 0: plain gradient descent.
   double weight_decay = 0.0;  // Times the parameter, added to its gradient.
+
+  /// "sgd: learning rate 0.1, momentum 0.9, weight decay 0".
+  std::string to_string() const;
 };
 struct SgdStep {
   Tensor parameter, velocity;
+
+  /// "sgd step: parameter f32[2,3], velocity f32[2,3]".
+  std::string to_string() const;
 };
 /// velocity' = momentum * velocity + gradient; parameter' = parameter - learning_rate * velocity'.
 /// All of one type, f32. The velocity starts at 0.
@@ -80,9 +87,15 @@ struct AdamOptions {
   double mean_decay = 0.9;
   double square_decay = 0.999;
   double epsilon = 1e-8;
+
+  /// "adam: learning rate 0.001, mean decay 0.9, square decay 0.999, epsilon 1e-08".
+  std::string to_string() const;
 };
 struct AdamStep {
   Tensor parameter, mean, square;
+
+  /// "adam step: parameter f32[2,3], mean f32[2,3], square f32[2,3]".
+  std::string to_string() const;
 };
 /// Adam (Kingma and Ba, 2015). `step` is an f32 scalar: 1 for the first step. Means of gradients
 /// and of their squares start at 0.

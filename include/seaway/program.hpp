@@ -38,6 +38,9 @@ struct ProgramOptions {
   /// Parameters that every run uses up: their arrays cannot be used again, their memory may become
   /// the results'.
   std::vector<std::uint32_t> donated = {};
+
+  /// "program options: parallel, donates parameters 0 2", or "donates nothing".
+  std::string to_string() const;
 };
 
 /// Choices for one run. Trivially destructible, so that it may be written in place anywhere.
@@ -47,6 +50,9 @@ struct ExecuteOptions {
   /// Parameters that this run uses up, beside those of the program: `{.donate = {0}}`. Valid during
   /// the call. The first run with a new set registers a variant of the program.
   std::initializer_list<std::uint32_t> donate = {};
+
+  /// "execute options: deadline 5 ms, donates parameters 0", or "no deadline", "donates nothing".
+  std::string to_string() const;
 };
 static_assert(std::is_trivially_destructible_v<ExecuteOptions>);
 

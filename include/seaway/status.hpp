@@ -94,6 +94,9 @@ class [[nodiscard]] Result {
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
+  /// "OK" when there is a value, or "RESOURCE_EXHAUSTED: <message>".
+  std::string to_string() const { return status_.to_string(); }
+
  private:
   void require() const {
     if (!value_) internal::value_of_failed_result(status_);
@@ -116,6 +119,9 @@ class [[nodiscard]] Result<void> {
   void value() const {
     if (!ok()) internal::value_of_failed_result(status_);
   }
+
+  /// "OK", or "RESOURCE_EXHAUSTED: <message>".
+  std::string to_string() const { return status_.to_string(); }
 
  private:
   Status status_;

@@ -52,6 +52,9 @@ class Tensor {
   /// False for a Tensor that no operation made.
   bool empty() const { return builder_ == nullptr; }
 
+  /// "tensor %2 = add %0, %1 : f32[2,3]": the operation that makes it, and from which others.
+  std::string to_string() const;
+
  private:
   friend class function::GraphBuilder;
   Tensor(std::shared_ptr<function::GraphBuilder> builder, std::uint32_t id)
@@ -77,6 +80,9 @@ class Operand {
   double number() const { return number_; }
   const Tensor& tensor() const { return tensor_; }
   const Site& site() const { return site_; }
+
+  /// "number 0.5", or the tensor's text.
+  std::string to_string() const;
 
  private:
   Tensor tensor_;
@@ -163,6 +169,9 @@ Tensor matmul(const Tensor& left, const Tensor& right, Site site = Site::current
 struct DotDimensions {
   std::vector<std::int64_t> left_batch = {}, right_batch = {}, left_contract = {},
                             right_contract = {};
+
+  /// "dot dimensions: batch [0] with [0], contract [2] with [1]".
+  std::string to_string() const;
 };
 /// Result: batch dimensions, then free ones of `left`, then free ones of `right`.
 Tensor dot_general(const Tensor& left, const Tensor& right, const DotDimensions& dims,
@@ -170,6 +179,8 @@ Tensor dot_general(const Tensor& left, const Tensor& right, const DotDimensions&
 
 // Reductions. The dimensions vanish; `keep` leaves them with size 1. No dims: over all.
 enum class KeepDims : bool { kNo, kYes };
+/// "drop dimensions", "keep dimensions".
+std::string_view to_string(KeepDims keep);
 Tensor reduce_sum(const Tensor& x, std::vector<std::int64_t> dims = {},
                   KeepDims keep = KeepDims::kNo, Site site = Site::current());
 /// NaN if any is; the lowest value of the type when there is nothing to reduce (f32: -inf).
@@ -197,6 +208,8 @@ Tensor log_softmax(const Tensor& x, int dim = -1, Site site = Site::current());
 
 // Collectives over the mesh axis called `axis`: every shard of the gang takes part.
 enum class Reduction : std::uint8_t { kSum, kMax };
+/// "sum", "max".
+std::string_view to_string(Reduction reduction);
 Tensor all_reduce(const Tensor& x, std::string_view axis, Reduction reduction = Reduction::kSum,
                   Site site = Site::current());
 /// Concatenates the shards' values along `dim` in the order of their coordinates.

@@ -12,9 +12,12 @@ namespace {
 class InlineExecutor final : public Executor {
  public:
   void execute(std::function<void()> work) override { work(); }
+  std::string to_string() const override { return "inline executor"; }
 };
 
 }  // namespace
+
+std::string Executor::to_string() const { return "executor"; }
 
 Executor& inline_executor() {
   static InlineExecutor executor;
@@ -53,6 +56,12 @@ void FutureCore::then(Executor& executor, std::function<void()> work) {
     }
   }
   executor.execute([self = shared_from_this(), work = std::move(work)] { work(); });
+}
+
+std::string text_of_future(bool is_empty, const Status* outcome) {
+  if (is_empty) return "future (empty)";
+  if (!outcome) return "future: pending";
+  return "future: " + (outcome->ok() ? "done" : outcome->to_string());
 }
 
 void FutureCore::cancel() { fail(cancelled("the waiting was given up with cancel()"), Wake::kNow); }

@@ -65,27 +65,21 @@ std::uint64_t ClusterStats::peak_bytes() const {
   return most;
 }
 
+std::string DeviceStats::to_string() const {
+  return "island " + std::to_string(island) + ", device " + std::to_string(device) + ": " +
+         std::to_string(gangs) + " gangs, busy " + std::to_string(busy_ns) + " ns, peak " +
+         std::to_string(peak_bytes) + " of " + std::to_string(budget_bytes) + " bytes";
+}
+
+std::string MessageStats::to_string() const {
+  return std::to_string(frames) + " frames of " + std::to_string(bytes) + " bytes";
+}
+
 std::string ClusterStats::to_string() const {
-  std::string text;
-  const auto add = [&text](const char* before, std::uint64_t number, const char* after = "") {
-    text += before + std::to_string(number) + after;
-  };
-  const auto messages = [&add](const char* before, const MessageStats& count) {
-    add(before, count.frames, " frames");
-    add(" of ", count.bytes, " bytes");
-  };
-  messages("to controller ", to_controller);
-  messages(", to islands ", to_islands);
-  messages(", to hosts ", to_hosts);
-  messages(", to clients ", to_clients);
-  for (const DeviceStats& device : devices) {
-    add("\nisland ", device.island);
-    add(", device ", device.device);
-    add(": ", device.gangs, " gangs");
-    add(", busy ", device.busy_ns, " ns");
-    add(", peak ", device.peak_bytes);
-    add(" of ", device.budget_bytes, " bytes");
-  }
+  std::string text = "to controller " + to_controller.to_string() + ", to islands " +
+                     to_islands.to_string() + ", to hosts " + to_hosts.to_string() +
+                     ", to clients " + to_clients.to_string();
+  for (const DeviceStats& device : devices) text += "\n" + device.to_string();
   return text + "\n";
 }
 

@@ -124,6 +124,9 @@ std::string to_stablehlo(const Graph& graph, const AxisSizes& axes);
 /// One operation a line, as in `%2 = add %0, %1 : f32[2,3]`; for people and golden tests.
 std::string to_string(const Graph& graph);
 
+/// One such line, of the operation that makes value `id`.
+std::string to_string(const Instruction& instruction, ValueId id);
+
 /// Stable 64-bit hash of everything that the graph computes, without its name: the same on every
 /// machine and in every build, so that caches and peers can compare. Not a defence against forgery.
 std::uint64_t fingerprint(const Graph& graph);

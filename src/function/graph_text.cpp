@@ -145,16 +145,19 @@ std::string_view to_string(Reduce reduce) {
   return index < kNames.size() ? kNames[index] : "?";
 }
 
+std::string to_string(const Instruction& instruction, ValueId id) {
+  std::string text = value_name(id) + " = " + std::string(to_string(instruction.op));
+  text += attributes_text(instruction);
+  for (std::size_t k = 0; k < instruction.operands.size(); ++k) {
+    text += (k == 0 ? " " : ", ") + value_name(instruction.operands[k]);
+  }
+  return text + " : " + seaway::to_string(instruction.type);
+}
+
 std::string to_string(const Graph& graph) {
   std::string text = "function " + graph.name + " {\n";
   for (std::size_t i = 0; i < graph.instructions.size(); ++i) {
-    const Instruction& instruction = graph.instructions[i];
-    text += "  " + value_name(static_cast<ValueId>(i)) + " = ";
-    text += std::string(to_string(instruction.op)) + attributes_text(instruction);
-    for (std::size_t k = 0; k < instruction.operands.size(); ++k) {
-      text += (k == 0 ? " " : ", ") + value_name(instruction.operands[k]);
-    }
-    text += " : " + seaway::to_string(instruction.type) + "\n";
+    text += "  " + to_string(graph.instructions[i], static_cast<ValueId>(i)) + "\n";
   }
   text += "  return";
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {

@@ -92,8 +92,8 @@ const TensorType& Tensor::type() const {
 std::int64_t Tensor::dim(int i, Site site) const {
   const std::int64_t index = from_end(i, rank());
   if (index >= 0 && index < rank()) return shape()[static_cast<std::size_t>(index)];
-  GraphBuilder::fail("there is no dimension " + std::to_string(i) + " in " + to_string(type()),
-                     site);
+  GraphBuilder::fail(
+      "there is no dimension " + std::to_string(i) + " in " + seaway::to_string(type()), site);
   return 1;
 }
 

@@ -139,6 +139,26 @@ TEST(Inspect, CountersAndGangsPrintTheirNumbers) {
   }
 }
 
+TEST(Inspect, EachCounterPrintsAlone) {
+  const DeviceStats device{.island = 1,
+                           .device = 2,
+                           .gangs = 3,
+                           .busy_ns = 1200,
+                           .peak_bytes = 64,
+                           .budget_bytes = 1024};
+  const MessageStats messages{.frames = 3, .bytes = 480};
+  ClusterStats all;
+  all.devices = {device};
+  all.to_hosts = messages;
+
+  EXPECT_EQ(device.to_string(), "island 1, device 2: 3 gangs, busy 1200 ns, peak 64 of 1024 bytes");
+  EXPECT_EQ(messages.to_string(), "3 frames of 480 bytes");
+  EXPECT_EQ(all.to_string(),
+            "to controller 0 frames of 0 bytes, to islands 0 frames of 0 bytes, to hosts 3 frames "
+            "of 480 bytes, to clients 0 frames of 0 bytes\n"
+            "island 1, device 2: 3 gangs, busy 1200 ns, peak 64 of 1024 bytes\n");
+}
+
 TEST(Inspect, TheTraceNamesFunctionsAndTenants) {
   const Worked worked(1);
 
