@@ -7,11 +7,11 @@
 #include <thread>
 
 #include "actor/control_engine.hpp"
-#include "device/cpu_backend.hpp"
 
 namespace seaway {
 
-Cluster::State::State(const cluster::EmbeddedOptions& options) : events(options.events) {
+Cluster::State::State(const cluster::EmbeddedOptions& options, device::Compiler compiler)
+    : events(options.events) {
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   arena = std::make_unique<function::TbbParallelism>(options.threads > 0 ? options.threads : cores);
   // The end of a gang tells its start as well; a start of its own is for the simulator's checkers.
@@ -19,15 +19,16 @@ Cluster::State::State(const cluster::EmbeddedOptions& options) : events(options.
                 ~events::EventStream::bit(events::EventKind::kGangStart));
   engine = actor::make_control_engine(clock);
   embedded = std::make_unique<cluster::Embedded>(
-      options, *engine, events, [this](IslandId, std::function<void()> on_progress) {
-        return std::make_unique<device::CpuBackend>(*engine, *arena, std::move(on_progress));
+      options, *engine, events, [this, &compiler](IslandId, std::function<void()> on_progress) {
+        return std::make_unique<device::CpuBackend>(*engine, *arena, std::move(on_progress),
+                                                    compiler);
       });
 }
 
 Cluster::State::~State() {
   arena->close();    // What still runs there reads and writes arrays, which end with their hosts.
   engine->stop();    // The control thread ends, and with it all actors.
-  embedded.reset();  // What the actors referred to.
+  embedded.reset();  // What the actors referred to; waits for what is just being compiled.
   engine.reset();
 }
 

@@ -7,6 +7,7 @@
 #include "actor/engine.hpp"
 #include "base/clock.hpp"
 #include "cluster/embedded.hpp"
+#include "device/cpu_backend.hpp"
 #include "events/event_stream.hpp"
 #include "function/tbb_parallelism.hpp"
 #include "seaway/client.hpp"
@@ -14,7 +15,8 @@
 namespace seaway {
 
 struct Cluster::State {
-  explicit State(const cluster::EmbeddedOptions& options);
+  explicit State(const cluster::EmbeddedOptions& options,
+                 device::Compiler compiler = function::compile_cpu);
   ~State();
 
   RealClock clock;

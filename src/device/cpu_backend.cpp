@@ -16,17 +16,21 @@ constexpr std::uint64_t kInlineCopyBytes = 128 * 1024;
 }  // namespace
 
 CpuBackend::CpuBackend(actor::Engine& engine, function::TbbParallelism& arena,
-                       std::function<void()> on_progress)
-    : engine_(engine), arena_(arena), on_progress_(std::move(on_progress)) {}
+                       std::function<void()> on_progress, Compiler compiler)
+    : engine_(engine),
+      arena_(arena),
+      on_progress_(std::move(on_progress)),
+      compiler_(std::move(compiler)) {}
 
 void CpuBackend::compile(function::Graph graph, function::AxisSizes axes, CompileDone done) {
-  arena_.submit([this, graph = std::move(graph), axes = std::move(axes), done = std::move(done)] {
-    auto executable = function::compile_cpu(graph, axes, collectives_);
-    engine_.post([this, executable = std::move(executable), done] {
-      done(executable);
-      on_progress_();
-    });
-  });
+  compilations_.submit(
+      [this, graph = std::move(graph), axes = std::move(axes), done = std::move(done)] {
+        auto executable = compiler_(graph, axes, collectives_);
+        engine_.post([this, executable = std::move(executable), done] {
+          done(executable);
+          on_progress_();
+        });
+      });
 }
 
 bool CpuBackend::runs_inline(std::uint64_t cost_ns) const { return cost_ns <= kInlineNs; }
