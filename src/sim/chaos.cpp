@@ -38,6 +38,20 @@ std::string hex(std::uint64_t number) {
 
 }  // namespace
 
+int exit_code_of(Breach breach) {
+  switch (breach) {
+    case Breach::kNone:
+      return kChaosClean;
+    case Breach::kLiveness:
+      return kChaosLiveness;
+    case Breach::kCorrectness:
+      return kChaosCorrectness;
+    case Breach::kDeterminism:
+      return kChaosNondeterminism;
+  }
+  return kChaosCrash;
+}
+
 std::uint64_t current_seed() { return running_seed; }
 
 void check_repeats(SeedReport& report, const SeedReport& second) {
@@ -81,11 +95,15 @@ std::string to_text(const SeedReport& report) {
 SeedLine run_one(std::uint64_t seed, const ChaosOptions& options) {
   running_seed = seed;
   const bool is_traced = options.on_trace != nullptr;
-  SeedReport report = run_seed(seed, {.keep_events = options.replay, .trace = is_traced});
+  SeedReport report = run_seed(seed, {.keep_events = options.replay,
+                                      .trace = is_traced,
+                                      .replace_backend = options.replace_backend});
   if (is_traced) options.on_trace(report.trace);
   const bool again =
       options.replay || RandomStream(seed, kAgainStream).below(100) < options.again_percent;
-  if (again && report.breach == Breach::kNone) check_repeats(report, run_seed(seed));
+  if (again && report.breach == Breach::kNone) {
+    check_repeats(report, run_seed(seed, {.replace_backend = options.replace_backend}));
+  }
   const bool is_told = options.replay || report.breach != Breach::kNone;
   return {.seed = seed,
           .steps = report.steps,

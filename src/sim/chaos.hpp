@@ -20,6 +20,9 @@ constexpr int kChaosLiveness = 128;
 constexpr int kChaosCorrectness = 129;
 constexpr int kChaosNondeterminism = 130;
 
+/// The exit code that a seed's verdict comes to.
+int exit_code_of(Breach breach);
+
 struct ChaosOptions {
   std::uint64_t first_seed = 1;
   std::uint64_t last_seed = 100;
@@ -31,6 +34,8 @@ struct ChaosOptions {
   std::uint32_t again_percent = 5;  // So many seeds run twice, to compare their hashes.
   /// With `replay`: gets the trace of the seed, in Chrome's format. Empty: nobody wants it.
   std::function<void(const std::string& trace)> on_trace = nullptr;
+  /// For each run of each seed. No word of the command line sets it.
+  ReplaceBackend replace_backend = nullptr;
 };
 
 /// One seed, twice where its number or a replay says so.

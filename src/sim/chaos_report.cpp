@@ -13,20 +13,6 @@ constexpr const char* kFreshLine = "\r\x1b[K";
 
 using ULongLong = unsigned long long;  // What printf calls 64 bits.
 
-int exit_code_of(Breach breach) {
-  switch (breach) {
-    case Breach::kNone:
-      return kChaosClean;
-    case Breach::kLiveness:
-      return kChaosLiveness;
-    case Breach::kCorrectness:
-      return kChaosCorrectness;
-    case Breach::kDeterminism:
-      return kChaosNondeterminism;
-  }
-  return kChaosCrash;
-}
-
 }  // namespace
 
 ChaosReport::ChaosReport(const ChaosOptions& options, const Clock& clock)

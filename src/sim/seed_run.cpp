@@ -25,7 +25,7 @@ const events::EventRing* running_ring = nullptr;
 /// One world while it runs. Members end in the order that an embedded cluster asks for.
 class SimulatedCluster {
  public:
-  SimulatedCluster(const World& world, SeedOptions options)
+  SimulatedCluster(const World& world, const SeedOptions& options)
       : world_(world),
         asked_(options),
         events_(options.trace ? kTraceEvents : kEvents),
@@ -38,11 +38,7 @@ class SimulatedCluster {
     embedded_ = std::make_unique<cluster::Embedded>(
         world.cluster, *engine_, events_,
         [this](IslandId island, std::function<void()> on_progress) {
-          return std::make_unique<SimBackend>(*engine_, world_.seed, island, world_.cost,
-                                              std::move(on_progress), [this](std::string text) {
-                                                verdict_.report(Breach::kCorrectness, "I9",
-                                                                std::move(text));
-                                              });
+          return make_backend(island, std::move(on_progress));
         });
     look_around();
     events_.add_observer(hash_);
@@ -101,6 +97,14 @@ class SimulatedCluster {
   }
 
  private:
+  std::unique_ptr<device::Backend> make_backend(IslandId island,
+                                                std::function<void()> on_progress) {
+    std::unique_ptr<device::Backend> backend = std::make_unique<SimBackend>(
+        *engine_, world_.seed, island, world_.cost, std::move(on_progress),
+        [this](std::string text) { verdict_.report(Breach::kCorrectness, "I9", std::move(text)); });
+    return asked_.replace_backend ? asked_.replace_backend(std::move(backend)) : std::move(backend);
+  }
+
   /// What the checkers may ask.
   void look_around() {
     surroundings_.devices = world_.cluster.devices;
@@ -246,7 +250,7 @@ class SimulatedCluster {
   }
 
   const World& world_;
-  const SeedOptions asked_;
+  const SeedOptions& asked_;
   Verdict verdict_;
   Surroundings surroundings_;
   events::EventStream events_;
@@ -272,7 +276,7 @@ std::string story_so_far(std::size_t events_max) {
   return text;
 }
 
-SeedReport run_seed(std::uint64_t seed, SeedOptions options) {
+SeedReport run_seed(std::uint64_t seed, const SeedOptions& options) {
   const World world = make_world(seed);
   return SimulatedCluster(world, options).run();
 }

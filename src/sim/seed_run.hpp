@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "device/backend.hpp"
 #include "events/event.hpp"
 #include "sim/verdict.hpp"
 
@@ -33,13 +36,20 @@ struct SeedReport {
 /// The newest events of the seed that runs now, one a line: for whoever reports a crash of it.
 std::string story_so_far(std::size_t events_max);
 
-/// What a report has beside its verdict; the run is the same.
+/// Gives what stands in the place of one island's devices. Tests break devices with it, to see that
+/// it does not go unnoticed.
+using ReplaceBackend =
+    std::function<std::unique_ptr<device::Backend>(std::unique_ptr<device::Backend> backend)>;
+
+/// What a report has beside its verdict, for which the run is the same; and what is broken.
 struct SeedOptions {
   bool keep_events = false;
   bool trace = false;
+  ReplaceBackend replace_backend = nullptr;  // Empty: the devices are as the world has them.
 };
 
-/// Pure: the same seed gives the same report. Takes a few milliseconds of real time.
-SeedReport run_seed(std::uint64_t seed, SeedOptions options = {});
+/// Pure, but for a backend of the caller's: the same seed gives the same report. Takes a few
+/// milliseconds of real time.
+SeedReport run_seed(std::uint64_t seed, const SeedOptions& options = {});
 
 }  // namespace seaway::sim
