@@ -29,6 +29,11 @@
 #  - failure: the host reports a failed gang inside `dones`; the scheduler passes it on in
 #    `finished` with `done` = false as soon as it hears of it; the controller sends `cancels` to
 #    every island of the run. `finished` with `done` = true still follows once for each part.
+#  - end of definitions: `forget` names plans that no launch will name again, once all their parts
+#    have been reported finished, and clients that have gone and of which nothing is unfinished. It
+#    comes behind all that the controller ever says of them. `free`s of their arrays may still be on
+#    the way from scheduler to host, and edges of their cancelled parts between hosts: a host keeps a
+#    plan until its last part is over. A repeat means nothing.
 #  - requests with a reply (acquire, release, why, stats ...) carry a request number of the
 #    client's; there is exactly one `reply` to each.
 
@@ -79,6 +84,8 @@ struct Message {
     defineSpec @26 :DefineSpec;
     # Controller to schedulers.
     weights @27 :List(TenantWeight);
+    # Controller to schedulers (about plans) and hosts.
+    forget @28 :Forget;
   }
   client @25 :UInt32;
   # The client that this message is from or about; 0 where that says nothing.
@@ -199,6 +206,12 @@ struct TenantWeight {
   tenant @0 :UInt32;
   weight @1 :UInt32;
   # Share of gang time, against those of the tenants that compete with it; at least 1.
+}
+
+struct Forget {
+  clients @0 :List(UInt32);
+  # Whose functions and specs go: all whose ids begin with the client's number.
+  plans @1 :List(UInt64);
 }
 
 struct LaunchBatch {

@@ -74,6 +74,9 @@ class Embedded {
   const island::SchedulerCore& scheduler(IslandId island) const {
     return schedulers_[island]->core();
   }
+  std::size_t plans_at_scheduler(IslandId island) const {
+    return schedulers_[island]->plan_count();
+  }
   device::HostCore& host(IslandId island) { return hosts_[island]->core(); }
 
  private:

@@ -99,9 +99,14 @@ void ControllerCore::goodbye(ClientId client_id) {
 }
 
 /// Something of a client that is gone is still needed: a run that cannot be taken back, an array
-/// that somebody else's run reads, or the devices of a slice.
+/// that somebody else's run reads, or the devices of a slice; or a host still compiles for it.
 bool ControllerCore::is_in_use(const Client& client) const {
   if (client.unfinished > 0 || client.arrays > 0) return true;
+  const auto functions_end = functions_.lower_bound(make_id(client.id + 1, 0));
+  if (std::any_of(functions_.lower_bound(make_id(client.id, 0)), functions_end,
+                  [](const auto& entry) { return entry.second->hosts_awaited > 0; })) {
+    return true;
+  }
   const auto end = slices_.lower_bound(make_id(client.id + 1, 0));
   return std::any_of(slices_.lower_bound(make_id(client.id, 0)), end,
                      [](const auto& entry) { return !entry.second->is_gone; });
@@ -123,16 +128,22 @@ void ControllerCore::forget(Client& client) {
     const auto begin = records.lower_bound(make_id(id, 0));
     const auto end = records.lower_bound(make_id(id + 1, 0));
     for (auto it = begin; it != end; ++it) before(it->first, it->second);
+    const bool had_any = begin != end;
     records.erase(begin, end);
+    return had_any;
   };
   erase(programs_, [this](ProgramId program, const auto& record) {
+    forget_plans(*record);
     keep_name(program, std::move(record->graph.name));
   });
-  erase(functions_, [this](FunctionId function, const auto& record) {
+  const bool had_functions = erase(functions_, [this](FunctionId function, const auto& record) {
     keep_name(function, std::move(record->info.name));
   });
   erase(slices_, [](SliceId, const auto&) {});
-  erase(specs_, [](std::uint64_t, const auto&) {});
+  const bool had_specs = erase(specs_, [](std::uint64_t, const auto&) {});
+  if (had_functions || had_specs) {  // Else no host has ever heard of it.
+    for (ControllerOutbox::Island& island : outbox_.islands) island.forgotten_clients.push_back(id);
+  }
   std::erase(client.tenant->clients, &client);
   if (id < outbox_.clients.size()) outbox_.clients[id] = {};
   clients_.erase(id);

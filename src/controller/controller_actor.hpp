@@ -33,6 +33,7 @@ class ControllerActor final : public actor::Actor {
   void flush_island(IslandId island);
   void flush_weights(IslandId island);
   void flush_plans(IslandId island);
+  void flush_forgotten(IslandId island);
   void flush_puts(IslandId island);
   void flush_launches(IslandId island);
   void flush_arrays(IslandId island);

@@ -118,6 +118,7 @@ class ControllerCore {
   bool is_ready(Program& program);
   void lower(Program& program);
   void install(Program& program, program::LoweredProgram lowered);
+  void forget_plans(Program& program);
   bool bindings_are_current(const Program& program) const;
   Status check_fits(const Program& program, const program::LoweredProgram& lowered) const;
 

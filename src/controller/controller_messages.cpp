@@ -63,6 +63,7 @@ void ControllerActor::flush_island(IslandId island) {
     router_.send(Role::kHost, island, frame);
   }
   outbox.questions.clear();
+  if (!outbox.forgotten_clients.empty() || !outbox.forgotten_plans.empty()) flush_forgotten(island);
 }
 
 void ControllerActor::flush_weights(IslandId island) {
@@ -90,6 +91,21 @@ void ControllerActor::flush_plans(IslandId island) {
     router_.send(Role::kHost, island, frame);
   }
   outbox.plans.clear();
+}
+
+void ControllerActor::flush_forgotten(IslandId island) {
+  ControllerOutbox::Island& outbox = core_.outbox().islands[island];
+  wire::FrameBuilder builder;
+  auto forget = builder.init_root<Message>().initForget();
+  auto clients = forget.initClients(static_cast<unsigned>(outbox.forgotten_clients.size()));
+  for (unsigned i = 0; i < clients.size(); ++i) clients.set(i, outbox.forgotten_clients[i]);
+  auto plans = forget.initPlans(static_cast<unsigned>(outbox.forgotten_plans.size()));
+  for (unsigned i = 0; i < plans.size(); ++i) plans.set(i, outbox.forgotten_plans[i]);
+  const Frame frame = builder.finish();
+  if (!outbox.forgotten_plans.empty()) router_.send(Role::kIsland, island, frame);
+  router_.send(Role::kHost, island, frame);
+  outbox.forgotten_clients.clear();
+  outbox.forgotten_plans.clear();
 }
 
 void ControllerActor::flush_puts(IslandId island) {

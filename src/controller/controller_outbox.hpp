@@ -55,6 +55,9 @@ struct ControllerOutbox {
     std::vector<ArrayId> frees;                              // To the scheduler.
     std::vector<Cancel> cancels;                             // To the scheduler.
     std::vector<std::pair<std::uint64_t, Stamp>> questions;  // To the scheduler and the host.
+    // Nothing that is said later is about these.
+    std::vector<ClientId> forgotten_clients;  // To the host.
+    std::vector<PlanId> forgotten_plans;      // To the scheduler and the host.
   };
   struct Resolved {
     std::uint64_t id = 0;

@@ -151,8 +151,19 @@ Status ControllerCore::check_fits(const Program& program,
   return {};
 }
 
-void ControllerCore::install(Program& program, program::LoweredProgram lowered) {
+/// Requires that no run of `program` is in flight: all its parts have been reported finished.
+void ControllerCore::forget_plans(Program& program) {
+  for (const auto& segment : program.plans) {
+    for (const program::PartPlanPtr& plan : segment) {
+      outbox_.islands[plan->island].forgotten_plans.push_back(plan->id);
+    }
+  }
   program.plans.clear();
+}
+
+void ControllerCore::install(Program& program, program::LoweredProgram lowered) {
+  // Those of an earlier binding: slices are bound anew only when none of their runs is in flight.
+  forget_plans(program);
   program.kept_by_island.assign(options_.islands, 0);
   program.held_by_island.assign(options_.islands, 0);
   // A migration has no graph, and one output.

@@ -137,6 +137,7 @@ void ControllerCore::finish_migration(Run& run) {
     array.failure =
         new Status(input_lost("the move to other devices failed: " + run.failure.to_string()));
   }
+  forget_plans(*run.program);
   migrations_.erase(run.first_output);
   --slice.moves_in_flight;
   --runs_in_flight_;

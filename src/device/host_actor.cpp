@@ -85,6 +85,10 @@ void HostActor::receive(const Frame& frame) {
       case Message::COMPILE:
         define_function(frame);
         break;
+      case Message::FORGET:
+        for (const PlanId plan : message.getForget().getPlans()) core_.forget_plan(plan);
+        for (const ClientId client : message.getForget().getClients()) core_.forget_client(client);
+        break;
       case Message::WHY_QUESTION: {
         const auto question = message.getWhyQuestion();
         wire::FrameBuilder builder;

@@ -13,9 +13,6 @@ using program::OrderKind;
 
 namespace {
 
-/// Gangs of a part that take no longer than this share readings of the clock, and one event.
-constexpr std::uint64_t kShortGangNs = 500;
-
 std::uint64_t edge_key(Stamp stamp, std::uint32_t edge) { return (stamp << 24) | edge; }
 
 }  // namespace
@@ -34,36 +31,6 @@ HostCore::HostCore(Options options, Backend& backend, transport::LocalBulk& bulk
   for (DeviceId i = 0; i < options.devices; ++i) all[i] = i;
   all_devices_ = mask_of(all, options.devices);
   for (DeviceState& device : devices_) device.budget_bytes = options.device_bytes;
-}
-
-void HostCore::add_function(FunctionId id, std::shared_ptr<const function::Executable> executable) {
-  functions_[id] = std::move(executable);
-}
-
-void HostCore::define_plan(program::PartPlanPtr part) {
-  const PlanId id = part->id;
-  auto plan = make_host_plan(std::move(part), options_.devices, [this](FunctionId function) {
-    const auto found = functions_.find(function);
-    return found == functions_.end() ? nullptr : found->second;
-  });
-  SEAWAY_CHECK(plan.ok(), plan.status().to_string());
-  for (GangPlan& gang : plan.value()->gangs) {
-    gang.is_simple = gang.executable && backend_.runs_inline(gang.cost_ns * gang.shards);
-    gang.is_short = gang.is_simple && gang.cost_ns * gang.shards <= kShortGangNs;
-  }
-  plans_[id] = std::move(plan).value();
-}
-
-void HostCore::define_spec(std::uint64_t spec, ArraySpec array) { specs_[spec] = std::move(array); }
-
-std::uint32_t HostCore::parameter_count(PlanId plan) const {
-  const auto found = plans_.find(plan);
-  return found == plans_.end() ? 0 : static_cast<std::uint32_t>(found->second->part->args.size());
-}
-
-const program::PartPlan* HostCore::find_plan(PlanId plan) const {
-  const auto found = plans_.find(plan);
-  return found == plans_.end() ? nullptr : found->second->part.get();
 }
 
 PartRun* HostCore::find(Stamp stamp) {
@@ -95,6 +62,7 @@ void HostCore::launch(Stamp stamp, RunId run, PlanId plan_id, TenantId tenant, b
   const HostPlan& plan = *found->second;
   const program::PartPlan& shape = *plan.part;
   part->plan = &plan;
+  ++plan.parts;
   part->stamp = stamp;
   part->run = run;
   part->tenant = tenant;
@@ -285,6 +253,7 @@ void HostCore::erase_part(PartRun& part) {
     }
   }
   std::erase(arming_, &part);
+  --part.plan->parts;
   const auto found = parts_.find(part.stamp);
   std::unique_ptr<PartRun> spare = std::move(found->second);
   parts_.erase(found);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <memory_resource>
 #include <span>
@@ -74,6 +75,7 @@ class HostCore {
     IslandId island = 0;
     std::uint32_t devices = 1;
     std::uint64_t device_bytes = std::uint64_t{1} << 30;
+    std::size_t old_gangs_max = 16384;  // Of forgotten plans, kept for traces alone.
   };
 
   HostCore(Options options, Backend& backend, transport::LocalBulk& bulk, const Clock& clock,
@@ -88,6 +90,12 @@ class HostCore {
               const std::function<ArrayId(std::uint32_t)>& id_at);
   void put(ArrayId array, std::uint64_t spec, const std::vector<DeviceId>& devices);
   void fetch(ArrayId array, ClientId client, std::uint64_t request);
+
+  /// No later launch names `plan`. It goes at the end of an advance() when no part uses it.
+  void forget_plan(PlanId plan);
+  /// Lets the functions and specs of a client go that nobody names any more. Plans that are still
+  /// here keep their functions.
+  void forget_client(ClientId client);
 
   // What the scheduler says: entries of the order, in order.
   void order(program::OrderKind kind, std::uint64_t id, std::uint32_t first, std::uint32_t last);
@@ -108,12 +116,16 @@ class HostCore {
   DeviceState& device(DeviceId device) { return devices_[device]; }
   const Options& options() const { return options_; }
   std::uint32_t parameter_count(PlanId plan) const;
-  /// Null when the plan is not known.
+  /// Forgotten ones too, for a while. Null when the plan is not known.
   const program::PartPlan* find_plan(PlanId plan) const;
 
   /// Nothing is queued, running or held except finished arrays.
   bool is_idle() const { return parts_.empty() && pending_begin_ == pending_.size(); }
   std::size_t array_count() const { return arrays_.size(); }
+  std::size_t plan_count() const { return plans_.size(); }
+  std::size_t function_count() const { return functions_.size(); }
+  /// Types and shardings that uploads refer to, and what was made of them.
+  std::size_t spec_count() const { return specs_.size() + upload_descs_.size(); }
   /// What is known of a part that is here; null for one that is not. For checkers.
   const PartRun* find_part(Stamp stamp) const;
   /// The devices of an array that is here; null for one that is not. For checkers.
@@ -158,6 +170,10 @@ class HostCore {
   void end_part_if_over(PartRun& part);
   void erase_part(PartRun& part);
   PartRun* find(Stamp stamp);
+
+  // host_definitions.cpp: what launches and puts refer to.
+  void drop_forgotten_plans();
+  void keep_old_plan(program::PartPlanPtr part);
 
   // host_execution.cpp: streams.
   bool is_ready(const PartRun& part, std::uint32_t gang) const;
@@ -230,6 +246,9 @@ class HostCore {
   DeviceMask all_devices_;
   std::unordered_map<FunctionId, std::shared_ptr<const function::Executable>> functions_;
   std::unordered_map<PlanId, std::unique_ptr<HostPlan>> plans_;
+  std::vector<PlanId> forgotten_plans_;               // Of plans_: they go when no part uses them.
+  std::map<PlanId, program::PartPlanPtr> old_plans_;  // Gone, but traces may name their gangs.
+  std::size_t old_gangs_ = 0;
   std::unordered_map<std::uint64_t, ArraySpec> specs_;
   std::unordered_map<std::uint64_t, std::shared_ptr<const ArrayDesc>> upload_descs_;
   // Records of parts and arrays come and go with every run: a pool spares most of the heap's cost.

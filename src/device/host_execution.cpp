@@ -81,6 +81,7 @@ bool HostCore::advance() {
     pending_begin_ = 0;
   }
   if (!arming_.empty()) arm_ready_parts();
+  if (!forgotten_plans_.empty()) drop_forgotten_plans();
   return has_more;
 }
 

@@ -81,6 +81,7 @@ struct HostPlan {
   std::vector<std::unique_ptr<transfer::ReshardPlan>> receive_plans;     // Parallel to receives.
   std::vector<std::shared_ptr<const ArrayDesc>> outputs;                 // Parallel to outputs.
   std::vector<std::shared_ptr<const function::Executable>> executables;  // Keeps them alive.
+  mutable std::uint32_t parts = 0;  // Of runs, that are here: it stays at least as long as they do.
 };
 
 /// Looks everything up. `executable` gives the compiled function, or null if there is none.

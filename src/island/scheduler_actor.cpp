@@ -125,6 +125,9 @@ void SchedulerActor::receive(const Frame& frame) {
         plans_[id] = std::make_shared<const program::PartPlan>(std::move(part).value());
         break;
       }
+      case Message::FORGET:
+        for (const PlanId id : message.getForget().getPlans()) forget_plan(id);
+        break;
       case Message::WHY_QUESTION: {
         const auto question = message.getWhyQuestion();
         wire::FrameBuilder builder;
@@ -145,6 +148,14 @@ void SchedulerActor::receive(const Frame& frame) {
   });
   SEAWAY_CHECK(status.ok(), status.to_string());
   take_actions();
+}
+
+void SchedulerActor::forget_plan(PlanId id) {
+  const auto found = plans_.find(id);
+  if (found == plans_.end()) return;
+  core_.forget_plan(found->second);
+  plans_.erase(found);
+  launch_.plan = nullptr;
 }
 
 void SchedulerActor::take_actions() {

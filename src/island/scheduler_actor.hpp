@@ -24,6 +24,8 @@ class SchedulerActor final : public actor::Actor {
   void idle() override;
 
   const SchedulerCore& core() const { return core_; }
+  /// Plans that launches may name.
+  std::size_t plan_count() const { return plans_.size(); }
 
  private:
   struct Failed {
@@ -32,6 +34,7 @@ class SchedulerActor final : public actor::Actor {
   };
   struct Decoder;
 
+  void forget_plan(PlanId id);
   void take_actions();
   void record(const Action& action);
   void flush_orders();

@@ -101,12 +101,23 @@ std::uint64_t SchedulerCore::plan_key(std::uint32_t slot) const {
 
 void SchedulerCore::sweep_plans() {
   for (std::uint32_t slot = 0; slot < plans_.size(); ++slot) {
-    if (!plans_[slot].profile || plans_[slot].parts != 0) continue;
-    plan_slots_.erase(plan_key(slot), [this](std::uint32_t at) { return plan_key(at); });
-    plans_[slot].profile.reset();
-    free_plans_.push_back(slot);
+    if (plans_[slot].profile && plans_[slot].parts == 0) drop_plan(slot);
   }
+}
+
+void SchedulerCore::drop_plan(std::uint32_t slot) {
+  plan_slots_.erase(plan_key(slot), [this](std::uint32_t at) { return plan_key(at); });
+  plans_[slot] = {};
+  free_plans_.push_back(slot);
   last_plan_ = nullptr;
+}
+
+void SchedulerCore::forget_plan(const program::PartPlanPtr& plan) {
+  const std::uint32_t slot = plan_slots_.find(reinterpret_cast<std::uintptr_t>(plan.get()),
+                                              [this](std::uint32_t at) { return plan_key(at); });
+  if (slot == kNoSlot) return;  // Never launched here, or swept.
+  SEAWAY_CHECK(plans_[slot].parts == 0, plan->id, plans_[slot].parts);
+  drop_plan(slot);
 }
 
 Status SchedulerCore::check_launch(const Launch& launch, const PartProfile& profile) {

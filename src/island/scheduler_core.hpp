@@ -117,6 +117,8 @@ class SchedulerCore {
   void spilled(ArrayId array);
   /// Integer weight of a tenant, >= 1 (default 1).
   void set_weight(TenantId tenant, std::uint32_t weight);
+  /// No later launch names `plan`, and all its parts have finished.
+  void forget_plan(const program::PartPlanPtr& plan);
 
   /// What is to be done, in order. The caller reads it and clears it.
   std::vector<Action>& actions() { return actions_; }
@@ -132,6 +134,8 @@ class SchedulerCore {
   const Counters& counters() const { return counters_; }
   /// Arrays known here.
   std::size_t array_count() const { return arrays_.count(); }
+  /// Plans whose profile is kept, whether parts use them or not.
+  std::size_t plan_count() const { return plans_.size() - free_plans_.size(); }
   /// Bytes of `device` that are reserved, at the end of its stream.
   std::uint64_t used_bytes(DeviceId device) const { return used_[device]; }
   /// All parts with what each waits for, one a line, in stamp order, then arrays and devices.
@@ -163,6 +167,7 @@ class SchedulerCore {
   void act(Action::Kind kind, const Part& part, std::uint32_t first = 0, std::uint32_t last = 0);
   std::uint64_t plan_key(std::uint32_t slot) const;
   void sweep_plans();
+  void drop_plan(std::uint32_t slot);
   Status check_launch(const Launch& launch, const PartProfile& profile);
   std::uint32_t make_part(const Launch& launch, std::uint32_t plan_slot);
   void bind_arrays(Part& part, const Launch& launch);

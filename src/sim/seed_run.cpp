@@ -227,15 +227,21 @@ class SimulatedCluster {
     expect_none("runs without an outcome at the controller",
                 embedded_->controller().runs_unfinished());
     expect_none("arrays known to the controller", embedded_->controller().array_count());
+    expect_none("clients known to the controller", embedded_->controller().client_count());
     expect_none("values that nobody took from the transport", embedded_->bulk().size());
     for (IslandId island = 0; island < world_.cluster.islands; ++island) {
       const std::string where = " on island " + std::to_string(island);
       device::HostCore& host = embedded_->host(island);
       expect_none("arrays of the host" + where, host.array_count());
+      expect_none("plans of the host" + where, host.plan_count());
+      expect_none("functions of the host" + where, host.function_count());
+      expect_none("specs of the host" + where, host.spec_count());
       expect_none("unfinished parts of the host" + where, host.is_idle() ? 0 : 1);
       const island::SchedulerCore& scheduler = embedded_->scheduler(island);
       expect_none("unfinished parts of the scheduler" + where, scheduler.idle() ? 0 : 1);
       expect_none("arrays of the scheduler" + where, scheduler.array_count());
+      expect_none("plans of the scheduler" + where,
+                  embedded_->plans_at_scheduler(island) + scheduler.plan_count());
       for (DeviceId device = 0; device < world_.cluster.devices; ++device) {
         const std::string which = " on device " + std::to_string(device) + where;
         expect_none("bytes in use" + which, host.device(device).used_bytes);

@@ -46,6 +46,103 @@ TEST(Clients, OfOneThatHasGoneNothingIsLeft) {
   EXPECT_NE(stats.find("\"programs\":0,\"functions\":0,"), std::string::npos) << stats;
 }
 
+/// What hosts and schedulers know of programs, functions and uploads, island by island.
+std::string definitions_of(cluster::Embedded& embedded) {
+  std::string text;
+  for (IslandId island = 0; island < embedded.options().islands; ++island) {
+    device::HostCore& host = embedded.host(island);
+    text += std::to_string(host.plan_count()) + " plans, " + std::to_string(host.function_count()) +
+            " functions, " + std::to_string(host.spec_count()) +
+            " specs; scheduler: " + std::to_string(embedded.plans_at_scheduler(island)) +
+            " plans, " + std::to_string(embedded.scheduler(island).plan_count()) + " profiles; ";
+  }
+  return text;
+}
+
+/// CO-7.
+TEST(Clients, IslandsForgetThePlansAndFunctionsOfThoseThatHaveGone) {
+  const Cluster cluster = Cluster::start("embedded:islands=2,devices=2").value();
+  const Client client = make_busy_client(cluster);
+  EXPECT_TRUE(client.drain().ok());
+  const std::string before = ask<std::string>(cluster, definitions_of);
+
+  for (int i = 0; i < 20; ++i) make_busy_client(cluster);
+
+  EXPECT_TRUE(
+      eventually(cluster, [&before](auto& embedded) { return definitions_of(embedded) == before; }))
+      << before << "became\n"
+      << ask<std::string>(cluster, definitions_of);
+  EXPECT_NE(before.find("1 plans, 1 functions, 2 specs; scheduler: 1 plans, 1 profiles"),
+            std::string::npos)
+      << before;
+}
+
+/// CO-7. Counts stay as they are while a thousand come and go, and in the end there is nothing.
+TEST(Clients, AThousandComeAndGoWhileOneGoesOn) {
+  const Cluster cluster = Cluster::start("embedded:islands=2,devices=2").value();
+  {
+    const Client lasting = cluster.connect({.tenant = "lasting"}).value();
+    const Slice slice = acquire(lasting, 2);
+    const Function next =
+        lasting.function("next", [](Tensor x) { return x + 1.0f; }, {f32({1})}).value();
+    const Program f =
+        lasting.program("f", [&](Traced v) { return next(v); }, {ArraySpec{f32({2}), rows(slice)}})
+            .value();
+    const Array in = lasting.put<float>({1, 2}, rows(slice));
+    EXPECT_EQ(read(f.execute({in}).output(0)), (std::vector<float>{2, 3}));
+    EXPECT_TRUE(lasting.drain().ok());
+    const std::string before = ask<std::string>(cluster, definitions_of);
+
+    for (int i = 1; i <= 1000; ++i) {
+      const seaway::Run run = f.execute({in});
+      make_busy_client(cluster);
+      EXPECT_EQ(read(run.output(0)), (std::vector<float>{2, 3}));
+      if (i % 250 != 0) continue;
+      EXPECT_TRUE(eventually(cluster,
+                             [&before](auto& embedded) {
+                               return embedded.controller().client_count() == 1 &&
+                                      definitions_of(embedded) == before;
+                             }))
+          << before << "became\n"
+          << ask<std::string>(cluster, definitions_of);
+    }
+  }
+
+  const std::string none = "0 plans, 0 functions, 0 specs; scheduler: 0 plans, 0 profiles; ";
+  EXPECT_TRUE(eventually(cluster, [&none](auto& embedded) {
+    return definitions_of(embedded) == none + none;
+  })) << ask<std::string>(cluster, definitions_of);
+  expect_nothing_left(cluster);
+}
+
+TEST(Clients, PlansOfAnEarlierBindingAreForgotten) {
+  const Cluster cluster = Cluster::start("embedded:islands=2,devices=2").value();
+  const Client client = cluster.connect().value();
+  Slice slice = acquire(client, 1);
+  const Function next =
+      client.function("next", [](Tensor x) { return x + 1.0f; }, {f32({1})}).value();
+  const Program f =
+      client.program("f", [&](Traced v) { return next(v); }, {ArraySpec{f32({1}), rows(slice)}})
+          .value();
+  const Array in = client.put<float>({1}, rows(slice));
+
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(read(f.execute({in}).output(0)), std::vector<float>{2});
+    EXPECT_TRUE(slice.rebind().ok());
+  }
+  EXPECT_EQ(read(f.execute({in}).output(0)), std::vector<float>{2});
+
+  const auto plans = [](cluster::Embedded& embedded) {
+    std::size_t count = 0;
+    for (const IslandId island : {0u, 1u}) {
+      count += embedded.host(island).plan_count() + embedded.plans_at_scheduler(island);
+    }
+    return count;
+  };
+  EXPECT_TRUE(eventually(cluster, [&](auto& embedded) { return plans(embedded) == 2; }))
+      << ask<std::size_t>(cluster, plans);
+}
+
 TEST(Clients, OneThatGoesIsRememberedUntilItsLastRunEnds) {
   const Cluster cluster = Cluster::start("embedded:devices=1,threads=4").value();
   const Client observer = cluster.connect().value();
@@ -87,6 +184,7 @@ struct LoneController {
     info.id = make_id(client, sequence);
     info.name = name;
     core.define_function(client, info, Frame());
+    core.compiled(info.id, 0, {}, 0, 1);
   }
 
   resources::ResourceBinder binder;

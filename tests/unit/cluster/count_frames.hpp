@@ -46,6 +46,9 @@ inline void count_records(actor::Role role, const Frame& frame, RecordCounts& co
           ++counts[kNames[static_cast<int>(edge.getKind())]];
         }
         break;
+      case Message::FORGET:
+        ++counts["forget frame"];
+        break;
       default:
         ++counts["other"];
     }

@@ -67,6 +67,7 @@ TEST(Messages, ARunCostsOneLaunchForEachIslandAndOnePrepareForEachHost) {
       // By batch: on each island admission, a free part or two, and what follows an arrival.
       EXPECT_LE(counts["order"], 8u);
       EXPECT_LE(counts["order frame"], 6u);
+      EXPECT_EQ(counts["forget frame"], 0u);
     }
   }
 }

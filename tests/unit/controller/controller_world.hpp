@@ -175,6 +175,11 @@ class ControllerWorld {
       for (const auto& put : island.puts) puts[put.array] = i;
       for (const auto& [question, stamp] : island.questions)
         add("why " + std::to_string(stamp) + at);
+      for (const ClientId id : island.forgotten_clients) {
+        add("forget client " + std::to_string(id) + at);
+      }
+      forgotten_plans[i].insert(forgotten_plans[i].end(), island.forgotten_plans.begin(),
+                                island.forgotten_plans.end());
       island = {};
     }
     for (ClientId id = 0; id < outbox.clients.size(); ++id) {
@@ -216,6 +221,7 @@ class ControllerWorld {
   std::vector<ControllerOutbox::Launch> launches;
   std::map<ArrayId, IslandId> puts;
   std::size_t plans = 0;
+  std::map<IslandId, std::vector<PlanId>> forgotten_plans;
   ControllerCore core;
 
  private:

@@ -365,12 +365,40 @@ TEST(Outcomes, AClientThatGoesLeavesNothingBehindAndHarmsNobody) {
   two.world.finish(1, {0, 1});
   two.world.finish(2);
 
-  EXPECT_EQ(two.world.said(), "free 1001@1, run 2/1 OK");
+  EXPECT_EQ(two.world.said(), "forget client 1@0, free 1001@1, forget client 1@1, run 2/1 OK");
+  // Of the run over both: the near one was cancelled before it was lowered.
+  EXPECT_EQ(two.world.forgotten_plans[0].size(), 1u);
+  EXPECT_EQ(two.world.forgotten_plans[1].size(), 1u);
   EXPECT_EQ(two.world.binder.held.size(), 1u);
   EXPECT_EQ(two.world.core.client_count(), 1u);
   EXPECT_EQ(two.world.core.runs_unfinished(), 0u);
   EXPECT_EQ(two.world.core.array_count(), 2u);
   EXPECT_EQ(two.world.kept(other), "128");
+}
+
+TEST(Outcomes, AClientThatGoesIsForgottenWhenNoHostCompilesForIt) {
+  ControllerWorld world({.islands = 2});
+  const ClientId client = world.client();
+  const FunctionId late = world.function(client, "late", {.is_compiled = false});
+
+  world.core.goodbye(client);
+  EXPECT_EQ(world.said(), "");
+  world.core.compiled(late, 0, {}, 0, 1);
+  EXPECT_EQ(world.said(), "");
+  world.core.compiled(late, 1, cancelled("by the test"), 0, 1);
+
+  EXPECT_EQ(world.said(), "forget client 1@0, forget client 1@1");
+  EXPECT_TRUE(world.forgotten_plans[0].empty());
+}
+
+TEST(Outcomes, HostsHearNothingOfTheEndOfAClientThatDefinedNothing) {
+  ControllerWorld world({.islands = 2});
+  const ClientId client = world.client();
+
+  world.core.goodbye(client);
+
+  EXPECT_EQ(world.said(), "");
+  EXPECT_EQ(world.core.client_count(), 0u);
 }
 
 // ---- Any order ------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "unit/controller/controller_world.hpp"
 
@@ -100,6 +101,7 @@ TEST(Slices, OnOneIslandAMoveIsOnePart) {
   one.world.finish(1);
 
   EXPECT_EQ(one.world.said(), "free 501@0, reply 9 OK 0");
+  EXPECT_EQ(one.world.forgotten_plans[0], std::vector<PlanId>{one.world.launches[0].plan});
 }
 
 TEST(Slices, ASliceWithoutArraysMovesAtOnceAndProgramsAreLoweredAnew) {
@@ -116,8 +118,11 @@ TEST(Slices, ASliceWithoutArraysMovesAtOnceAndProgramsAreLoweredAnew) {
   EXPECT_EQ(one.world.said(), "reply 9 OK 1");
   one.world.run(one.client, one.program, {one.world.put(one.client, one.slice)});
 
+  EXPECT_TRUE(one.world.forgotten_plans[0].empty());
   EXPECT_EQ(one.world.said(), "launch 2@1");
   EXPECT_EQ(one.world.plans, plans_before + 1);
+  EXPECT_EQ(one.world.forgotten_plans[0], std::vector<PlanId>{one.world.launches[0].plan});
+  EXPECT_TRUE(one.world.forgotten_plans[1].empty());
 }
 
 TEST(Slices, WhatIsPutWhileTheSliceMovesGoesWhereItWillBe) {

@@ -264,6 +264,24 @@ TEST(HostEdges, ACancelDuringTheCopyIsFencedBehindIt) {
   EXPECT_TRUE(world.core.is_idle());
 }
 
+// ---- Plans that are forgotten ---------------------------------------------------------------
+
+TEST(HostEdges, AForgottenPlanStaysUntilTheEdgesOfItsLastPartAreClosed) {
+  HostWorld world;
+  world.put(50, HostWorld::row(41));
+  world.launch(1, sender(), {50});
+  world.cancel(1);
+
+  world.core.forget_plan(1);
+  world.core.advance();
+  EXPECT_EQ(world.core.plan_count(), 1u);
+  world.armed(1, 7, 1);
+  world.consumed(1, 7, 1);
+
+  EXPECT_TRUE(world.core.is_idle());
+  EXPECT_EQ(world.core.plan_count(), 0u);
+}
+
 // ---- Moving sends to host room --------------------------------------------------------------
 
 TEST(HostEdges, ValuesThatNobodyHasAskedForMoveToHostRoom) {

@@ -1,0 +1,80 @@
+// Functions, plans and specs that launches and puts refer to, until they are forgotten.
+
+#include "base/check.hpp"
+#include "device/host_core.hpp"
+
+namespace seaway::device {
+namespace {
+
+/// Gangs of a part that take no longer than this share readings of the clock, and one event.
+constexpr std::uint64_t kShortGangNs = 500;
+
+}  // namespace
+
+void HostCore::add_function(FunctionId id, std::shared_ptr<const function::Executable> executable) {
+  functions_[id] = std::move(executable);
+}
+
+void HostCore::define_plan(program::PartPlanPtr part) {
+  const PlanId id = part->id;
+  auto plan = make_host_plan(std::move(part), options_.devices, [this](FunctionId function) {
+    const auto found = functions_.find(function);
+    return found == functions_.end() ? nullptr : found->second;
+  });
+  SEAWAY_CHECK(plan.ok(), plan.status().to_string());
+  for (GangPlan& gang : plan.value()->gangs) {
+    gang.is_simple = gang.executable && backend_.runs_inline(gang.cost_ns * gang.shards);
+    gang.is_short = gang.is_simple && gang.cost_ns * gang.shards <= kShortGangNs;
+  }
+  plans_[id] = std::move(plan).value();
+}
+
+void HostCore::define_spec(std::uint64_t spec, ArraySpec array) { specs_[spec] = std::move(array); }
+
+void HostCore::forget_client(ClientId client) {
+  const auto is_its = [client](const auto& entry) { return client_of(entry.first) == client; };
+  std::erase_if(functions_, is_its);
+  std::erase_if(specs_, is_its);
+  std::erase_if(upload_descs_, is_its);
+}
+
+void HostCore::forget_plan(PlanId plan) {
+  if (plans_.contains(plan)) forgotten_plans_.push_back(plan);
+}
+
+/// The edges of a part that was cancelled before it got room may be open when the controller hears
+/// of its end.
+void HostCore::drop_forgotten_plans() {
+  std::erase_if(forgotten_plans_, [this](PlanId id) {
+    const auto found = plans_.find(id);
+    if (found == plans_.end()) return true;
+    if (found->second->parts > 0) return false;
+    keep_old_plan(found->second->part);
+    plans_.erase(found);
+    return true;
+  });
+}
+
+/// Plans get their ids in turn: the one with the smallest is the oldest.
+void HostCore::keep_old_plan(program::PartPlanPtr part) {
+  old_gangs_ += part->gangs.size();
+  const PlanId id = part->id;
+  old_plans_[id] = std::move(part);
+  while (!old_plans_.empty() && old_gangs_ > options_.old_gangs_max) {
+    old_gangs_ -= old_plans_.begin()->second->gangs.size();
+    old_plans_.erase(old_plans_.begin());
+  }
+}
+
+std::uint32_t HostCore::parameter_count(PlanId plan) const {
+  const auto found = plans_.find(plan);
+  return found == plans_.end() ? 0 : static_cast<std::uint32_t>(found->second->part->args.size());
+}
+
+const program::PartPlan* HostCore::find_plan(PlanId plan) const {
+  if (const auto found = plans_.find(plan); found != plans_.end()) return found->second->part.get();
+  const auto old = old_plans_.find(plan);
+  return old == old_plans_.end() ? nullptr : old->second.get();
+}
+
+}  // namespace seaway::device
