@@ -93,6 +93,7 @@ void ControllerCore::give_back_slices() {
                     [](const Program* program) { return program->runs_unfinished > 0; });
     if (is_in_use) continue;
     slice->is_gone = true;
+    for (Program* program : slice->users) forget_plans(*program);  // They have no new runs.
     slice->users.clear();
     --slices_closing_;
     const Status released = binder_.release(id);

@@ -125,6 +125,24 @@ TEST(Slices, ASliceWithoutArraysMovesAtOnceAndProgramsAreLoweredAnew) {
   EXPECT_TRUE(one.world.forgotten_plans[1].empty());
 }
 
+TEST(Slices, PlansOfAReleasedSliceAreForgottenOnceItsRunsAreOver) {
+  Movable one;
+  one.run();
+  one.world.said();
+
+  one.world.core.release_slice(one.client, 9, one.slice);
+  one.world.said();
+  EXPECT_TRUE(one.world.forgotten_plans[0].empty());
+  one.world.finish(1);
+  EXPECT_EQ(one.world.said(), "run 1 OK");
+
+  EXPECT_EQ(one.world.forgotten_plans[0], std::vector<PlanId>{one.world.launches[0].plan});
+  one.world.core.goodbye(one.client);
+  one.world.said();
+  EXPECT_EQ(one.world.core.client_count(), 0u);
+  EXPECT_EQ(one.world.forgotten_plans[0].size(), 1u);  // Said once.
+}
+
 TEST(Slices, WhatIsPutWhileTheSliceMovesGoesWhereItWillBe) {
   Movable one;
   one.rebind();
