@@ -145,7 +145,7 @@ void ControllerCore::forget(Client& client) {
     for (ControllerOutbox::Island& island : outbox_.islands) island.forgotten_clients.push_back(id);
   }
   std::erase(client.tenant->clients, &client);
-  if (id < outbox_.clients.size()) outbox_.clients[id] = {};
+  outbox_.clients.erase(id);
   clients_.erase(id);
 }
 

@@ -4,7 +4,6 @@
 
 #include <seaway.capnp.h>
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -212,11 +211,11 @@ void ControllerActor::idle() {
   clock_.look();
   core_.pump();
   for (IslandId island = 0; island < islands_; ++island) flush_island(island);
-  auto& touched = core_.outbox().touched;
-  std::sort(touched.begin(), touched.end());
-  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-  for (const ClientId client : touched) flush_client(client);
-  touched.clear();
+  ControllerOutbox& outbox = core_.outbox();
+  while (!outbox.clients.empty()) {
+    flush_client(outbox.clients.begin()->first, outbox.clients.begin()->second);
+    outbox.end_first_client();
+  }
 }
 
 }  // namespace seaway::controller

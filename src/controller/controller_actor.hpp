@@ -37,7 +37,7 @@ class ControllerActor final : public actor::Actor {
   void flush_puts(IslandId island);
   void flush_launches(IslandId island);
   void flush_arrays(IslandId island);
-  void flush_client(ClientId client);
+  void flush_client(ClientId id, ControllerOutbox::Client& outbox);
 
   actor::Router& router_;
   HeldClock clock_;  // One message, one time.

@@ -2,7 +2,6 @@
 
 #include <seaway.capnp.h>
 
-#include <algorithm>
 #include <string>
 
 #include "controller/controller_actor.hpp"
@@ -180,8 +179,7 @@ void ControllerActor::flush_arrays(IslandId island) {
   }
 }
 
-void ControllerActor::flush_client(ClientId id) {
-  ControllerOutbox::Client& outbox = core_.outbox().clients[id];
+void ControllerActor::flush_client(ClientId id, ControllerOutbox::Client& outbox) {
   if (!outbox.resolved.empty()) {
     wire::FrameBuilder builder;
     auto list =

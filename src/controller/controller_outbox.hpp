@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/frame.hpp"
@@ -78,15 +80,27 @@ struct ControllerOutbox {
     std::vector<Fetched> fetched;  // Errors that are known without asking a host.
   };
 
+  using Clients = std::map<ClientId, Client>;
+
   std::vector<Island> islands;
-  std::vector<Client> clients;  // By client id.
+  Clients clients;  // Those who are told something in this batch, and nobody else.
+  std::vector<Clients::node_type> spare_clients;
 
   Client& client(ClientId id) {
-    if (clients.size() <= id) clients.resize(id + 1);
-    touched.push_back(id);
-    return clients[id];
+    if (const auto found = clients.find(id); found != clients.end()) return found->second;
+    if (spare_clients.empty()) return clients[id];
+    Clients::node_type spare = std::move(spare_clients.back());
+    spare_clients.pop_back();
+    spare.key() = id;
+    return clients.insert(std::move(spare)).position->second;
   }
-  std::vector<ClientId> touched;
+  /// What the first of `clients` is told has been sent. Its lists, which are empty, keep their room
+  /// for whoever is told something next.
+  void end_first_client() {
+    Clients::node_type first = clients.extract(clients.begin());
+    if (spare_clients.size() < kSpareClientsMax) spare_clients.push_back(std::move(first));
+  }
+  static constexpr std::size_t kSpareClientsMax = 256;
 };
 
 }  // namespace seaway::controller

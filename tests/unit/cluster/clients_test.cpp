@@ -106,6 +106,12 @@ TEST(Clients, AThousandComeAndGoWhileOneGoesOn) {
           << before << "became\n"
           << ask<std::string>(cluster, definitions_of);
     }
+
+    const auto told = [](cluster::Embedded& embedded) {
+      const controller::ControllerOutbox& outbox = embedded.controller().outbox();
+      return outbox.clients.size() + outbox.spare_clients.size();
+    };
+    EXPECT_LE(ask<std::size_t>(cluster, told), 4u);  // The most that were told something at once.
   }
 
   const std::string none = "0 plans, 0 functions, 0 specs; scheduler: 0 plans, 0 profiles; ";

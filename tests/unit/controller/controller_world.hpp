@@ -182,8 +182,7 @@ class ControllerWorld {
                                 island.forgotten_plans.end());
       island = {};
     }
-    for (ClientId id = 0; id < outbox.clients.size(); ++id) {
-      ControllerOutbox::Client& client = outbox.clients[id];
+    for (const auto& [id, client] : outbox.clients) {
       for (const auto& resolved : client.resolved) {
         const bool is_run = sequence_of(resolved.id) < kUploads;
         if (!is_run && resolved.status.ok()) continue;
@@ -196,9 +195,8 @@ class ControllerWorld {
         add("reply " + std::to_string(reply.request) + " " + reply.status.to_string() +
             (reply.text.empty() ? "" : " " + reply.text));
       }
-      client = {};
     }
-    outbox.touched.clear();
+    outbox.clients.clear();
     return text;
   }
   static std::string name(std::uint64_t id) {

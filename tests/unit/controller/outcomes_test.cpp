@@ -401,6 +401,19 @@ TEST(Outcomes, HostsHearNothingOfTheEndOfAClientThatDefinedNothing) {
   EXPECT_EQ(world.core.client_count(), 0u);
 }
 
+TEST(Outcomes, WhatAClientWasToHearIsDroppedWithIt) {
+  ControllerWorld world;
+  const ClientId other = world.client("other"), client = world.client();
+  world.core.drain(client, 7);
+  world.core.drain(other, 8);
+
+  world.core.goodbye(client);
+  world.core.pump();
+
+  EXPECT_FALSE(world.core.outbox().clients.contains(client));
+  EXPECT_EQ(world.said(), "reply 8 OK");
+}
+
 // ---- Any order ------------------------------------------------------------------------------
 
 /// Runs over both islands, chained and not, while parts end and fail, clients cancel, and handles
