@@ -237,6 +237,21 @@ class [[nodiscard]] Future {
   std::shared_ptr<internal::FutureState<T>> state_;
 };
 
+namespace internal {
+
+/// What a future that follows from `futures` waits on; null if all of them were complete from the
+/// start.
+template <class T>
+std::shared_ptr<Waiter> waiter_of(const std::vector<Future<T>>& futures) {
+  std::shared_ptr<Waiter> waiter;
+  for (const Future<T>& future : futures) {
+    if (future.state() && future.state()->waiter()) waiter = future.state()->waiter();
+  }
+  return waiter;
+}
+
+}  // namespace internal
+
 /// Completes when all of `futures` have: with all values in order, or with the error of the first
 /// (by index) that failed. Of no futures: complete at once.
 template <class T>
@@ -271,11 +286,8 @@ auto when_all(std::vector<Future<T>> futures) {
   auto gathering = std::make_shared<Gathering>();
   gathering->futures = std::move(futures);
   gathering->missing = gathering->futures.size() + 1;
-  std::shared_ptr<internal::Waiter> waiter;
-  for (const auto& future : gathering->futures) {
-    if (future.state() && future.state()->waiter()) waiter = future.state()->waiter();
-  }
-  gathering->state = std::make_shared<internal::FutureState<Values>>(std::move(waiter));
+  gathering->state =
+      std::make_shared<internal::FutureState<Values>>(internal::waiter_of(gathering->futures));
   const auto count_down = [gathering] {
     if (gathering->missing.fetch_sub(1) == 1) gathering->finish();
   };
@@ -289,6 +301,59 @@ auto when_all(std::vector<Future<T>> futures) {
   auto state = gathering->state;
   count_down();
   return Future<Values>(std::move(state));
+}
+
+/// Which of several futures was the first to succeed, and with what.
+template <class T>
+struct Any {
+  std::size_t index;
+  T value;
+};
+template <>
+struct Any<void> {
+  std::size_t index;
+};
+
+/// Completes with the first of `futures` that succeeds; when all fail, with the error of the last
+/// to do so. Those that come later change nothing, and their work goes on. Of no futures:
+/// kInvalidArgument.
+template <class T>
+Future<Any<T>> when_any(std::vector<Future<T>> futures) {
+  struct Race {
+    std::atomic<std::size_t> running;
+    std::size_t size;
+    std::shared_ptr<internal::FutureState<Any<T>>> state;
+    void take(std::size_t index, const Result<T>& result) {
+      if (result.ok()) {
+        if constexpr (std::is_void_v<T>) {
+          state->complete(Any<T>{index});
+        } else {
+          state->complete(Any<T>{index, result.value()});
+        }
+      } else if (running.fetch_sub(1) == 1) {
+        const std::string what = "all " + std::to_string(size) + " futures failed, future " +
+                                 std::to_string(index) +
+                                 " the last of them: " + result.status().message();
+        state->complete(Status(result.status().code(), what));
+      }
+    }
+  };
+  if (futures.empty()) {
+    return Future<Any<T>>::of(
+        invalid_argument("when_any of no futures: none of them can ever succeed"));
+  }
+  auto race = std::make_shared<Race>();
+  race->running = race->size = futures.size();
+  race->state = std::make_shared<internal::FutureState<Any<T>>>(internal::waiter_of(futures));
+  for (std::size_t i = 0; i < futures.size(); ++i) {
+    internal::FutureState<T>* state = futures[i].state().get();
+    if (state) {
+      state->then(inline_executor(), [race, state, i] { race->take(i, state->result()); });
+    } else {
+      race->take(i, futures[i].get());
+    }
+  }
+  return Future<Any<T>>(race->state);
 }
 
 }  // namespace seaway

@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <latch>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "actor/control_engine.hpp"
 #include "actor/engine_waiter.hpp"
@@ -24,6 +27,26 @@ struct World {
 std::shared_ptr<internal::FutureState<int>> make_state(World& world) {
   return std::make_shared<internal::FutureState<int>>(world.waiter);
 }
+
+template <class T>
+std::vector<Future<T>> futures_of(
+    const std::vector<std::shared_ptr<internal::FutureState<T>>>& states) {
+  std::vector<Future<T>> futures;
+  for (const auto& state : states) futures.emplace_back(state);
+  return futures;
+}
+
+/// Runs each piece of work in a thread of its own.
+class ThreadExecutor final : public Executor {
+ public:
+  ~ThreadExecutor() override { finish(); }
+  void execute(std::function<void()> work) override { threads_.emplace_back(std::move(work)); }
+  /// Returns once all work is done.
+  void finish() { threads_.clear(); }
+
+ private:
+  std::vector<std::jthread> threads_;
+};
 
 TEST(Future, HasExactlyOneOutcome) {
   World world;
@@ -137,6 +160,100 @@ TEST(Future, WhenAllGivesAllValuesOrTheFirstFailureByIndex) {
   EXPECT_EQ(good.get().value(), (std::vector<int>{1, 2}));
   EXPECT_EQ(bad.get().status(), cancelled("third"));
   EXPECT_TRUE(when_all(std::vector<Future<void>>()).get().ok());
+}
+
+TEST(Future, WhenAnyGivesTheFirstThatSucceeds) {
+  World world;
+  auto a = make_state(world), b = make_state(world), c = make_state(world);
+  auto any = when_any(futures_of<int>({a, b, c}));
+
+  a->complete(cancelled("first"));
+  const bool before = any.ready();
+  c->complete(30);
+  b->complete(20);
+
+  EXPECT_FALSE(before);
+  EXPECT_EQ(any.get().value().index, 2u);
+  EXPECT_EQ(any.get().value().value, 30);
+}
+
+TEST(Future, WhenAnyOfFuturesWithoutValuesGivesTheIndex) {
+  World world;
+  auto a = std::make_shared<internal::FutureState<void>>(world.waiter);
+  auto b = std::make_shared<internal::FutureState<void>>(world.waiter);
+  auto any = when_any(futures_of<void>({a, b}));
+
+  world.engine->post([b] { b->complete({}); });
+
+  EXPECT_EQ(any.get().value().index, 1u);
+}
+
+TEST(Future, WhenAnySaysThatAllFailedAndWhyTheLastOneDid) {
+  World world;
+  auto a = make_state(world), b = make_state(world);
+  std::vector<Future<int>> futures = futures_of<int>({a, b});
+  futures.emplace_back();  // Stands for nothing: it has failed already.
+  auto any = when_any(std::move(futures));
+
+  b->complete(cancelled("second"));
+  const bool before = any.ready();
+  a->complete(resource_exhausted("first"));
+
+  EXPECT_FALSE(before);
+  EXPECT_EQ(any.get().status(),
+            resource_exhausted("all 3 futures failed, future 0 the last of them: first"));
+}
+
+TEST(Future, WhenAnyOfNoFuturesIsRefused) {
+  EXPECT_EQ(when_any(std::vector<Future<int>>()).get().status(),
+            invalid_argument("when_any of no futures: none of them can ever succeed"));
+}
+
+TEST(Future, WhenAnyTakesWhatIsThereAlready) {
+  std::vector<Future<int>> futures;
+  futures.push_back(Future<int>::of(cancelled("no")));
+  futures.push_back(Future<int>::of(20));
+  futures.push_back(Future<int>::of(30));
+
+  EXPECT_EQ(when_any(std::move(futures)).get().value().index, 1u);
+}
+
+TEST(Future, ARaceOfExecutorsHasExactlyOneOutcome) {
+  constexpr int kRunners = 3;
+  World world;
+  std::vector<ThreadExecutor> executors(kRunners);
+  for (int round = 0; round < 1000; ++round) {
+    // In each third round nobody succeeds; in each other one only the last.
+    const int winners = round % 3 == 0 ? 0 : round % 3 == 1 ? 1 : kRunners;
+    auto start = std::make_shared<std::latch>(kRunners);
+    auto outcomes = std::make_shared<std::atomic<int>>(0);
+    auto gun = make_state(world);
+    std::vector<Future<int>> runners;
+    for (int i = 0; i < kRunners; ++i) {
+      const auto run = [start, i, winners](Result<int> x) -> Result<int> {
+        start->arrive_and_wait();
+        if (i < kRunners - winners) return cancelled("lost");
+        return *x + i;
+      };
+      runners.push_back(Future<int>(gun).then(executors[static_cast<std::size_t>(i)], run));
+    }
+    auto any = when_any(std::move(runners));
+    auto counted = any.then(inline_executor(), [outcomes](Result<Any<int>>) { ++*outcomes; });
+
+    gun->complete(10);
+    const Result<Any<int>> first = any.get();
+    for (ThreadExecutor& executor : executors) executor.finish();
+
+    ASSERT_EQ(first.ok(), winners > 0) << first.status().to_string();
+    if (first.ok()) {
+      ASSERT_GE(first->index, static_cast<std::size_t>(kRunners - winners));
+      ASSERT_EQ(first->value, 10 + static_cast<int>(first->index));
+    } else {
+      ASSERT_EQ(first.status().code(), StatusCode::kCancelled);
+    }
+    ASSERT_EQ(*outcomes, 1);
+    ASSERT_EQ(any.get().status(), first.status());
+  }
 }
 
 TEST(Future, CancelGivesUpWaiting) {
