@@ -85,7 +85,7 @@ ALLOWED = {
 }
 
 FILE_LINES_MAX = 600
-PUBLIC_HEADERS_MAX = 14
+PUBLIC_HEADERS_MAX = 20
 README_PROGRAM_LINES_MAX = 30
 # Top directories in which people and machines keep their work.
 MACHINE_DIRECTORIES = ["home", "root", "work", "tmp", "mnt", "Users"]
