@@ -66,7 +66,7 @@ TEST(SlowCompile, DelaysNoRunOfAnotherClientOnTheSameDevices) {
   SlowCompiler world;
   const User first(world.cluster), second(world.cluster);
   const seaway::Run slow = first.increment("slow").execute({first.put({1, 2})});
-  world.gate.await(2);  // Both hosts are at it.
+  world.gate.await();
 
   const std::vector<float> small =
       value_of(second.increment("small").execute({second.put({3, 4})}).output(0));
@@ -93,7 +93,7 @@ TEST(SlowCompile, DelaysNoOtherProgramOfItsOwnClient) {
   const Array before = known.execute({x}).output(0);
   const seaway::Run slow = user.increment("slow").execute({x});
   const Array behind = known.execute({slow.output(0)}).output(0);
-  world.gate.await(2);
+  world.gate.await();
 
   const Array again = known.execute({before}).output(0);
   const Array later = user.increment("later").execute({again}).output(0);
@@ -112,7 +112,7 @@ TEST(SlowCompile, LeavesNothingBehind) {
   {
     const User user(world.cluster);
     const seaway::Run slow = user.increment("slow").execute({user.put({1, 2})});
-    world.gate.await(2);
+    world.gate.await();
     const Array other = user.increment("other").execute({user.put({1, 2})}).output(0);
     EXPECT_EQ(value_of(other), (std::vector<float>{2, 3}));
     world.gate.open();
