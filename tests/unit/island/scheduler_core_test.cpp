@@ -539,33 +539,6 @@ TEST(Policy, ALoneTenantIsNotHeldByTheWindow) {
   EXPECT_EQ(island.seen(), "admit 1, place 1 0-50");
 }
 
-// ---- Plans ----------------------------------------------------------------------------------
-
-TEST(Plans, AreForgottenWithTheirProfilesAndMayBeLaunchedAnew) {
-  Island island;
-  const auto plan = PlanMaker({0}).gangs(1).make(), other = PlanMaker({0}).gangs(1).make();
-  ASSERT_TRUE(island.launch(1, plan).ok());
-  ASSERT_TRUE(island.launch(2, other).ok());
-  island.core.done(1, 0, 1);
-  ASSERT_EQ(island.core.plan_count(), 2u);
-
-  island.core.forget_plan(plan);
-  island.core.forget_plan(plan);
-
-  EXPECT_EQ(island.core.plan_count(), 1u);
-  EXPECT_EQ(plan.use_count(), 1);
-  ASSERT_TRUE(island.launch(3, plan).ok());
-  EXPECT_EQ(island.core.plan_count(), 2u);
-}
-
-TEST(PlansDeathTest, ThatPartsUseAreNotForgotten) {
-  Island island;
-  const auto plan = PlanMaker({0}).gangs(1).make();
-  ASSERT_TRUE(island.launch(1, plan).ok());
-
-  EXPECT_DEATH(island.core.forget_plan(plan), "parts == 0");
-}
-
 // ---- Queries --------------------------------------------------------------------------------
 
 TEST(Queries, EachStateOfAPartIsExplained) {
