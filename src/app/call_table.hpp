@@ -1,0 +1,115 @@
+// CallTable: the calls of one shard that have no outcome yet, by an id that says where they are.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "actor/timer_wheel.hpp"
+#include "app/envelope.hpp"
+#include "seaway/app/runtime.hpp"
+
+namespace seaway::app {
+
+class Member;
+
+/// Something of a shard that is due at some time.
+struct ShardTimer : actor::TimerNode {
+  enum class Kind : std::uint8_t { kCall, kSleep, kStop, kNode };
+  explicit ShardTimer(Kind own) : kind(own) {}
+  Kind kind;
+};
+
+/// Another call of the same shard that has this one's answer as its argument.
+struct Dependent {
+  ShardId shard = 0;
+  std::uint64_t call = 0;
+};
+
+/// One call without an outcome.
+struct Call : ShardTimer {
+  Call() : ShardTimer(ShardTimer::Kind::kCall) {}
+
+  std::uint64_t id = 0;  // 0: free.
+  std::shared_ptr<internal::CallBase> state;
+  std::shared_ptr<internal::StreamSink> sink;
+  std::uint32_t position = 0;
+  bool is_once = false;
+  bool is_resting = false;  // Between two tries.
+  std::uint32_t retries = 0;
+  std::uint32_t tries = 0;
+  ShardId shard = 0;  // Whom it was sent to.
+  MemberName member;
+  std::shared_ptr<const internal::MeshInfo> mesh;
+  std::string_view request_name;
+  std::uint64_t begun_ns = 0;
+  std::uint64_t deadline_ns = 0;
+  std::vector<Dependent> dependents;
+  std::unique_ptr<Envelope> again;  // What is sent again; null: nothing is.
+  // In whose name: a list of a member's own calls, so that they end with it.
+  Member* caller = nullptr;
+  Call* next = nullptr;
+  Call* previous = nullptr;
+};
+
+/// A slot map: an id is a place in the low half and how often that was used in the high one, so
+/// that finding costs an index and an old id finds nothing. Memory stays as large as the most calls
+/// that were ever open at a time. Not thread-safe.
+class CallTable {
+ public:
+  Call& open() {
+    std::uint32_t place = 0;
+    if (free_.empty()) {
+      place = static_cast<std::uint32_t>(calls_.size());
+      calls_.emplace_back();
+      uses_.push_back(0);
+    } else {
+      place = free_.back();
+      free_.pop_back();
+    }
+    Call& call = calls_[place];
+    call.id = (std::uint64_t{++uses_[place]} << 32) | place;
+    ++size_;
+    return call;
+  }
+  /// Null for an id whose call has had its outcome, and for what never was one.
+  Call* find(std::uint64_t id) {
+    const auto place = static_cast<std::uint32_t>(id);
+    if (place >= calls_.size() || calls_[place].id != id || id == 0) return nullptr;
+    return &calls_[place];
+  }
+  void close(Call& call) {
+    const auto place = static_cast<std::uint32_t>(call.id);
+    call.id = 0;
+    call.state.reset();
+    call.sink.reset();
+    call.mesh.reset();
+    call.dependents.clear();
+    call.again.reset();
+    call.is_once = call.is_resting = false;
+    call.tries = call.retries = 0;
+    call.caller = nullptr;
+    free_.push_back(place);
+    --size_;
+  }
+  std::size_t size() const { return size_; }
+  /// All that are open, in the order of their places. `use` may close the one it is given.
+  template <class Use>
+  void for_each(Use&& use) {
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
+      if (calls_[i].id != 0) use(calls_[i]);
+    }
+  }
+
+ private:
+  std::deque<Call> calls_;
+  std::vector<std::uint32_t> uses_;
+  std::vector<std::uint32_t> free_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace seaway::app

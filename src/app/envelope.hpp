@@ -1,0 +1,113 @@
+// Envelope: what shards say to each other: a user's message with who asks whom, or a word about one.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "seaway/app/runtime.hpp"
+
+namespace seaway::app {
+
+/// A shard runs the members of one host; the hub, number 0, runs what belongs to no host: the
+/// clients' ends of calls, and the names of meshes. Host `h` has shard `h + 1`.
+using ShardId = std::uint32_t;
+constexpr ShardId kHub = 0;
+constexpr ShardId shard_of_host(std::uint32_t host) { return host + 1; }
+constexpr std::uint32_t host_of_shard(ShardId shard) { return shard - 1; }
+
+enum class Kind : std::uint8_t {
+  // About one call; `call` is the caller's id of it. Data: in the order of their sending.
+  kCall,      // Caller to callee. call 0: nobody waits for an answer.
+  kReply,     // Callee to caller, once: payload or status. number: arguments it passed on.
+  kItem,      // Callee to caller: one answer of a stream.
+  kArgument,  // To a callee: the payload, or the failure, that a call of `from` waits for.
+  // Control: before all data that is there.
+  kForward,    // Caller to callee: the answer is also the argument of parcel.target.
+  kCancel,     // Caller to callee.
+  kMore,       // Caller to callee: number more answers of a stream may come.
+  kCredit,     // Callee to caller: number sends to `member` have been handled.
+  kCombine,    // Caller to the shards of a reduction (parcel).
+  kPartial,    // From a shard to its parent in the tree: what it and its children make.
+  kStart,      // Owner to a host: members to make (parcel).
+  kStarted,    // Host to owner: which of them live (parcel).
+  kStop,       // Owner to a host: `member` ends. number: until when it may go on handling; 0: not.
+  kStopMesh,   // Anybody to an owner: end these members (parcel), and answer with kStopped.
+  kStopped,    // Owner to who asked, with the same `call`.
+  kDeath,      // Host to owner, owner to watchers (parcel): a member has ended.
+  kWatch,      // Watcher to owner: tell me of deaths of these members (parcel).
+  kMoved,      // Owner to all shards: `member` is now on shard `number`.
+  kSnapshot,   // Host to owner: what `member` would be restored from. number: which one.
+  kKept,       // Owner to host: snapshot `number` is safe.
+  kPublish,    // Owner to hub: a name for a mesh (parcel); answered by kPublished.
+  kPublished,  // Hub to owner.
+  kUnpublish,  // Owner to hub.
+  kFind,       // Anybody to hub: a name (parcel); answered by kFound.
+  kFound,      // Hub to who asked (parcel).
+};
+std::string_view to_string(Kind kind);
+constexpr bool is_control(Kind kind) { return kind > Kind::kArgument; }
+
+/// A member to be made, or that was made.
+struct Start {
+  std::uint32_t index = 0;
+  std::uint32_t incarnation = 0;
+  std::shared_ptr<const internal::RawMessage> snapshot;  // What it begins with; null: nothing.
+  std::uint64_t snapshot_number = 0;
+  Status status;
+};
+
+/// What only some kinds need.
+struct Parcel {
+  std::shared_ptr<const internal::MeshInfo> mesh;
+  internal::ObjectFactory factory;
+  std::vector<Start> starts;
+  std::vector<std::uint32_t> members;
+  std::string name;
+  std::shared_ptr<const Death> death;
+  // kForward.
+  MemberName target;
+  ShardId target_shard = 0;
+  std::uint64_t target_call = 0;
+  // kCombine, kPartial.
+  internal::Combine combine;
+  std::vector<ShardId> children;
+  ShardId parent = 0;
+  bool is_root = false;
+  std::string_view request_name;
+};
+
+struct Envelope {
+  Kind kind = Kind::kCall;
+  bool awaits_argument = false;
+  bool is_stream = false;
+  bool is_once = false;       // request_id says which.
+  ShardId from = 0;           // Whose ids `call` is of.
+  MemberName member;          // Who is called, or whom it is about.
+  MemberName sender;          // In whose name; {} for a client.
+  std::uint64_t call = 0;
+  std::uint64_t request_type = 0;
+  std::uint64_t reply_type = 0;
+  std::uint64_t deadline_ns = 0;
+  std::uint64_t number = 0;
+  std::uint64_t request_id = 0;
+  internal::RawMessage payload;
+  Status status;
+  std::shared_ptr<Parcel> parcel;
+};
+
+/// Carries envelopes between the shards of a cluster: those of one pair in order, at most once.
+class Network {
+ public:
+  virtual ~Network() = default;
+  /// Takes `batch`, and leaves it empty. On the thread of the sending shard.
+  virtual void send(ShardId from, ShardId to, std::vector<Envelope>& batch) = 0;
+  /// False once a shard has been lost; what is sent to it is dropped.
+  virtual bool is_up(ShardId shard) const = 0;
+  virtual std::uint32_t shards() const = 0;
+};
+
+}  // namespace seaway::app
