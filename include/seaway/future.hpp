@@ -38,6 +38,8 @@ class Future;
 
 namespace internal {
 
+class CallBase;
+
 /// How a future blocks: a cluster's engine, behind a seam.
 class Waiter {
  public:
@@ -71,6 +73,8 @@ class FutureCore : public std::enable_shared_from_this<FutureCore> {
   virtual bool fail(Status status, Wake wake) = 0;
   /// Gives up; what that means depends on what is waited for.
   virtual void cancel();
+  /// The call of an actor whose answer this is; null for all other futures.
+  virtual CallBase* as_call() { return nullptr; }
 
   const std::shared_ptr<Waiter>& waiter() const { return waiter_; }
   bool has_continuation() const { return has_continuation_.load(std::memory_order_acquire); }

@@ -40,6 +40,7 @@ struct Call : ShardTimer {
   std::uint32_t position = 0;
   bool is_once = false;
   bool is_resting = false;  // Between two tries.
+  bool has_credit = false;  // Counted in its route.
   std::uint32_t retries = 0;
   std::uint32_t tries = 0;
   ShardId shard = 0;  // Whom it was sent to.
@@ -90,7 +91,7 @@ class CallTable {
     call.mesh.reset();
     call.dependents.clear();
     call.again.reset();
-    call.is_once = call.is_resting = false;
+    call.is_once = call.is_resting = call.has_credit = false;
     call.tries = call.retries = 0;
     call.caller = nullptr;
     free_.push_back(place);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "seaway/app/runtime.hpp"
@@ -37,7 +38,8 @@ enum class Kind : std::uint8_t {
   kStop,       // Owner to a host: `member` ends. number: until when it may go on handling; 0: not.
   kStopMesh,   // Anybody to an owner: end these members (parcel), and answer with kStopped.
   kStopped,    // Owner to who asked, with the same `call`.
-  kDeath,      // Host to owner, owner to watchers (parcel): a member has ended.
+  kDeath,      // Host to owner: `member`, in incarnation `number`, has ended, of `status`.
+  kNotice,     // Owner to a watcher: the same (parcel.death). number: which watch of a client.
   kWatch,      // Watcher to owner: tell me of deaths of these members (parcel).
   kMoved,      // Owner to all shards: `member` is now on shard `number`.
   kSnapshot,   // Host to owner: what `member` would be restored from. number: which one.
@@ -49,13 +51,20 @@ enum class Kind : std::uint8_t {
   kFound,      // Hub to who asked (parcel).
 };
 std::string_view to_string(Kind kind);
-constexpr bool is_control(Kind kind) { return kind > Kind::kArgument; }
+/// Whether `from` says whose ids `call` is of, and not who sends.
+constexpr bool has_origin(Kind kind) { return kind == Kind::kArgument; }
+
+/// What a new incarnation goes on with: its state, and what it answered to repeatable requests.
+struct Snapshot {
+  internal::RawMessage state;
+  std::vector<std::pair<std::uint64_t, Result<internal::RawMessage>>> answered;
+};
 
 /// A member to be made, or that was made.
 struct Start {
   std::uint32_t index = 0;
   std::uint32_t incarnation = 0;
-  std::shared_ptr<const internal::RawMessage> snapshot;  // What it begins with; null: nothing.
+  std::shared_ptr<const Snapshot> snapshot;  // What it begins with; null: nothing.
   std::uint64_t snapshot_number = 0;
   Status status;
 };

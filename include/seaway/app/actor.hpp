@@ -39,6 +39,11 @@ class MemberPort : public Caller {
 
 template <class A>
 const std::shared_ptr<const ActorTypeInfo>& actor_type();
+template <class A>
+ActorMesh<A> whole_mesh(std::shared_ptr<Caller> caller, std::shared_ptr<const MeshInfo> mesh);
+template <class A>
+Result<ActorMesh<A>> typed_mesh(std::shared_ptr<Caller> caller, const std::string& name,
+                                Result<std::shared_ptr<const MeshInfo>> mesh);
 
 }  // namespace internal
 
@@ -195,9 +200,10 @@ class ActorType {
     };
     return *this;
   }
-  /// `save` is called after each `every` handled messages, and what it says is kept by the parent:
-  /// answers since the one before wait until then. A new incarnation is given the last one through
-  /// `restore` before anything else.
+  /// `save` is called after each `every` handled messages, and what it says is kept by the parent;
+  /// a new incarnation is given the last one through `restore` before anything else. With 1 an
+  /// answer leaves only when what it rests on is kept: nothing that was answered is ever forgotten.
+  /// With more, what the last messages did can be lost with a member.
   template <class S>
   ActorType& snapshot(Message<S> (A::*save)() const, Status (A::*restore)(Message<S>),
                       std::uint32_t every = 1) {

@@ -68,8 +68,9 @@ class [[nodiscard]] MeshCall {
   /// The same as a future, which never fails itself.
   Future<ValueMesh<Result<Answer>>> all() const;
   /// Combines all answers into one: `combine(R::Reader, R::Reader, R::Builder)`, where the left one
-  /// is of members with smaller positions. It runs along a tree of the members' hosts, so that
-  /// what arrives here is one value. Fails with the first error by position.
+  /// is of members with smaller positions; in a fixed tree by position, so that sums of floating
+  /// point repeat. The answers come here first: ActorMesh::reduce() combines them on the way.
+  /// Fails with the first error by position.
   template <class F>
     requires(!std::is_void_v<R>)
   Future<Reply<R>> reduce(F combine) const;
@@ -158,6 +159,13 @@ class ActorMesh {
   /// Any one member: the one with the fewest calls of this caller under way.
   template <class M, class... What>
   auto choose(M method, const What&... what) const;
+  /// Calls all members, and combines their answers as MeshCall::reduce() does, but on their hosts
+  /// and then along a tree of the hosts (at most eight children each): what arrives here is one
+  /// message. Members of one host are combined in the order of their positions, hosts in that of
+  /// their first members; the grouping depends on the placement alone. `combine` is associative
+  /// and commutative, and may run in any thread.
+  template <class M, class F, class... What>
+  auto reduce(M method, F combine, const What&... what) const;
   /// Without an answer, to all members. What fails is counted by the caller and not reported.
   /// Errors: kInvalidArgument for an empty mesh.
   template <class M, class... What>

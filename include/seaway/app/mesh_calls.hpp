@@ -60,6 +60,11 @@ void set_order(CallOrder& order, const What&... what) {
   }
 }
 
+template <class R, class F>
+Message<R> combine_two(const Message<R>& left, const Message<R>& right, const F& combine) {
+  return make<R>([&](typename R::Builder out) { combine(*left, *right, out); });
+}
+
 /// Positions begin .. end - 1 of axis `axis`, of members laid out row-major.
 Members select(const Members& members, std::vector<Placement::Axis>& axes, std::string_view axis,
                std::uint32_t begin, std::uint32_t end);
@@ -235,19 +240,49 @@ template <class R>
 template <class F>
   requires(!std::is_void_v<R>)
 Future<Reply<R>> MeshCall<R>::reduce(F combine) const {
-  if (calls_.empty() || !caller_) {
+  if (calls_.empty()) {
     return Future<Reply<R>>::of(invalid_argument("a reduction of no answers has no value"));
   }
-  auto result = std::make_shared<internal::CallState<R>>(caller_->waiter(), caller_);
-  internal::Combine raw = [combine](const internal::RawMessage& left,
-                                    const internal::RawMessage& right) {
-    const Message<R> a(left), b(right);
-    return Result<internal::RawMessage>(
-        make<R>([&](typename R::Builder out) { combine(*a, *b, out); }).raw());
-  };
-  std::vector<std::shared_ptr<internal::CallBase>> calls(calls_.begin(), calls_.end());
-  caller_->reduce(std::move(calls), std::move(raw), result);
-  return Future<Reply<R>>(std::move(result));
+  return all().then(inline_executor(),
+                    [combine](Result<ValueMesh<Result<Answer>>> all) -> Result<Reply<R>> {
+                      std::vector<Reply<R>> left;
+                      for (auto& one : all.value()) {
+                        if (!one.ok()) return one.status();
+                        left.push_back(std::move(one).value());
+                      }
+                      // Pairs of neighbours, until one is left.
+                      while (left.size() > 1) {
+                        std::size_t count = 0;
+                        for (std::size_t i = 0; i < left.size(); i += 2) {
+                          left[count++] = i + 1 == left.size()
+                                              ? left[i]
+                                              : internal::combine_two(left[i], left[i + 1], combine);
+                        }
+                        left.resize(count);
+                      }
+                      return left.front();
+                    });
+}
+
+template <class A>
+template <class M, class F, class... What>
+auto ActorMesh<A>::reduce(M method, F combine, const What&... what) const {
+  using R = typename internal::Method<M>::Answer;
+  static_assert(!std::is_void_v<R>, "a handler that answers nothing has nothing to combine");
+  const std::shared_ptr<internal::Caller> from = caller();
+  if (size() == 0 || !from) {
+    return Future<Reply<R>>::of(internal::wrong_count(
+        members_, "reduce", internal::type_name<typename internal::Method<M>::Asked>()));
+  }
+  internal::CallOrder order = this->order(method, what...);
+  auto state = std::make_shared<internal::CallState<R>>(from->waiter(), from);
+  order.one = state;
+  from->reduce(std::move(order),
+               [combine](const internal::RawMessage& left, const internal::RawMessage& right)
+                   -> Result<internal::RawMessage> {
+                 return internal::combine_two(Message<R>(left), Message<R>(right), combine).raw();
+               });
+  return Future<Reply<R>>(std::move(state));
 }
 
 }  // namespace seaway

@@ -101,6 +101,8 @@ constexpr std::chrono::nanoseconds kCallDeadline = std::chrono::seconds(30);
 
 namespace internal {
 
+class Caller;
+
 /// A message of whatever type. A value.
 struct RawMessage {
   Frame frame;
@@ -156,8 +158,9 @@ class CallBase {
   virtual FutureCore& core() = 0;
 
   // The runtime's own notes, on the thread of the caller's shard.
-  std::uint64_t call_id = 0;            // Its place in the shard's call table; 0: none now.
-  Invocation* resumes = nullptr;        // The handler that awaits it, and is resumed with it.
+  std::uint64_t call_id = 0;              // Its place in the shard's call table; 0: none now.
+  const Caller* caller_member = nullptr;  // The member whose call it is.
+  Invocation* resumes = nullptr;          // The handler that awaits it, and is resumed with it.
 };
 
 /// One method of an actor's type.
@@ -196,8 +199,6 @@ using Object = std::unique_ptr<void, void (*)(void*)>;
 /// Makes one member's object. May throw: then the member has not come to life.
 using ObjectFactory = std::function<Object(const Self& self)>;
 
-class Caller;
-
 /// A mesh as handles know it. Immutable; the same in all processes.
 struct MeshInfo {
   std::uint64_t id = 0;
@@ -205,7 +206,8 @@ struct MeshInfo {
   std::vector<Placement::Axis> axes;
   std::vector<std::uint32_t> hosts;  // Where each member began.
   std::uint32_t owner_shard = 0;
-  MemberName owner;  // {}: a client.
+  MemberName owner;          // {}: a client.
+  std::uint32_t client = 0;  // At the root of the tree.
 };
 
 /// How meshes are supervised, and what they are called.
@@ -256,8 +258,7 @@ struct CallOrder {
   CallOptions options;
 };
 
-/// Combines two replies into one. Pure: in whatever thread, in whatever grouping, but always in the
-/// order of the members.
+/// Combines two replies into one. Pure and associative; it is called in whatever thread.
 using Combine = std::function<Result<RawMessage>(const RawMessage&, const RawMessage&)>;
 
 /// In whose name calls are made: a client, or a member. Any thread, unless said otherwise; what is
@@ -271,8 +272,9 @@ class Caller : public std::enable_shared_from_this<Caller> {
   virtual Status send(CallOrder order) = 0;
   /// Gives up one call, and tells the callee.
   virtual void cancel(const std::shared_ptr<CallBase>& call) = 0;
-  virtual void reduce(std::vector<std::shared_ptr<CallBase>> calls, Combine combine,
-                      std::shared_ptr<CallBase> result) = 0;
+  /// Calls all members; their answers are combined on their hosts and along a tree of those, and
+  /// order.one gets the one that is left.
+  virtual void reduce(CallOrder order, Combine combine) = 0;
   /// More answers of a stream may come: `count` of those at `position` were read.
   virtual void grant(const std::shared_ptr<CallBase>& call, std::uint32_t count) = 0;
   virtual Future<std::shared_ptr<const MeshInfo>> spawn(SpawnOrder order) = 0;

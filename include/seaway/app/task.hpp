@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <coroutine>
 #include <exception>
 #include <memory>
@@ -34,7 +35,7 @@ class Suspension {
  private:
   std::shared_ptr<FutureCore> core_;
   Invocation* invocation_ = nullptr;
-  std::shared_ptr<Invocation*> token_;  // For futures of others: null once withdrawn.
+  std::shared_ptr<std::atomic<Invocation*>> token_;  // For futures of others: null once withdrawn.
 };
 
 template <class T>

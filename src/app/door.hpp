@@ -1,0 +1,86 @@
+// Door: the way into a shard from other threads, which it may outlive.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "actor/actor.hpp"
+#include "app/envelope.hpp"
+
+namespace seaway::app {
+
+class ClientCaller;
+
+/// What client threads and other shards have for a shard, in order. Thread-safe.
+class Door {
+ public:
+  struct Posted {
+    std::shared_ptr<ClientCaller> caller;
+    internal::CallOrder order;           // Of `caller`; or
+    std::function<void()> work;          // anything else.
+  };
+  struct Content {
+    std::vector<Envelope> envelopes;
+    std::vector<Posted> posted;
+  };
+
+  /// `poke` is any frame; the shard's actor looks here whenever it is sent one.
+  void open(actor::Address actor, Frame poke) {
+    std::lock_guard guard(mutex_);
+    actor_ = std::move(actor);
+    poke_ = std::move(poke);
+  }
+  /// False, and nothing was taken, once the shard has ended.
+  bool post(Posted posted) {
+    return put([&posted](Content& content) { content.posted.push_back(std::move(posted)); });
+  }
+  bool post(std::function<void()> work) { return post(Posted{nullptr, {}, std::move(work)}); }
+  bool deliver(std::vector<Envelope>& batch) {
+    return put([&batch](Content& content) {
+      if (content.envelopes.empty()) {
+        content.envelopes.swap(batch);
+      } else {
+        for (Envelope& envelope : batch) content.envelopes.push_back(std::move(envelope));
+      }
+    });
+  }
+  void poke() const { actor_.send(poke_); }
+
+  /// Swaps what lies here for `content`, which is empty.
+  void take(Content& content) {
+    std::lock_guard guard(mutex_);
+    std::swap(content, content_);
+  }
+  void close() {
+    Content left;
+    std::lock_guard guard(mutex_);
+    is_closed_ = true;
+    std::swap(left, content_);
+  }
+
+ private:
+  template <class Put>
+  bool put(Put&& into) {
+    bool was_empty = false;
+    {
+      std::lock_guard guard(mutex_);
+      if (is_closed_) return false;
+      was_empty = content_.envelopes.empty() && content_.posted.empty();
+      into(content_);
+    }
+    if (was_empty) poke();
+    return true;
+  }
+
+  std::mutex mutex_;
+  Content content_;
+  bool is_closed_ = false;
+  actor::Address actor_;
+  Frame poke_;
+};
+
+}  // namespace seaway::app

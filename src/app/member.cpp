@@ -1,0 +1,188 @@
+// What a member can do, on its shard; from other threads through the shard's door.
+
+#include "app/member.hpp"
+
+#include <utility>
+
+#include "app/shard.hpp"
+
+namespace seaway::app {
+
+Member::Member(Shard& shard, std::shared_ptr<const internal::MeshInfo> mesh, std::uint32_t index,
+               std::uint32_t incarnation)
+    : shard_(&shard),
+      door_(shard.wiring().door),
+      mesh_(std::move(mesh)),
+      index_(index),
+      incarnation_(incarnation) {}
+
+Member::~Member() = default;
+
+std::string Member::to_string() const { return internal::member_name(mesh_.get(), index_); }
+
+Status Member::gone() const { return cancelled(to_string() + " has ended and asks nothing more"); }
+
+bool Member::is_here() const { return shard_ && shard_->wiring().engine->on_control_thread(); }
+
+void Member::call(internal::CallOrder order) {
+  if (is_here()) return shard_->start_call(this, std::move(order));
+  auto self = std::static_pointer_cast<Member>(shared_from_this());
+  auto shared = std::make_shared<internal::CallOrder>(std::move(order));
+  const auto fail = [shared](const Status& status) {
+    if (shared->one) shared->one->answer(status);
+    for (const auto& call : shared->many) call->answer(status);
+  };
+  const bool is_taken = door_->post([self, shared, fail] {
+    if (self->shard_) {
+      self->shard_->start_call(self.get(), std::move(*shared));
+    } else {
+      fail(self->gone());
+    }
+  });
+  if (!is_taken) fail(gone());
+}
+
+Status Member::send(internal::CallOrder order) {
+  if (is_here()) return shard_->start_send(this, std::move(order));
+  auto self = std::static_pointer_cast<Member>(shared_from_this());
+  auto shared = std::make_shared<internal::CallOrder>(std::move(order));
+  const bool is_taken = door_->post([self, shared] {
+    if (self->shard_) static_cast<void>(self->shard_->start_send(self.get(), std::move(*shared)));
+  });
+  return is_taken ? Status() : gone();
+}
+
+void Member::cancel(const std::shared_ptr<internal::CallBase>& call) {
+  if (is_here()) return shard_->cancel_call(*call);
+  door_->post([self = std::static_pointer_cast<Member>(shared_from_this()), call] {
+    if (self->shard_) self->shard_->cancel_call(*call);
+  });
+}
+
+void Member::reduce(internal::CallOrder order, internal::Combine combine) {
+  if (is_here()) return shard_->start_reduction(this, std::move(order), std::move(combine));
+  order.one->answer(invalid_argument(to_string() + " reduces outside of its own handlers"));
+}
+
+void Member::grant(const std::shared_ptr<internal::CallBase>& call, std::uint32_t count) {
+  if (is_here()) return shard_->grant(*call, count);
+  door_->post([self = std::static_pointer_cast<Member>(shared_from_this()), call, count] {
+    if (self->shard_) self->shard_->grant(*call, count);
+  });
+}
+
+Future<std::shared_ptr<const internal::MeshInfo>> Member::spawn(internal::SpawnOrder order) {
+  auto state = std::make_shared<Shard::Spawned>(nullptr);
+  if (is_here()) {
+    shard_->spawn(std::static_pointer_cast<Member>(shared_from_this()), mesh_->client,
+                  std::move(order), state);
+  } else {
+    state->complete(invalid_argument(to_string() + " spawns outside of its own handlers"));
+  }
+  return Future<std::shared_ptr<const internal::MeshInfo>>(std::move(state));
+}
+
+Future<std::shared_ptr<const internal::MeshInfo>> Member::find(std::string name) {
+  auto state = std::make_shared<Shard::Spawned>(nullptr);
+  if (is_here()) {
+    shard_->find(this, name, state);
+  } else {
+    state->complete(invalid_argument(to_string() + " looks for \"" + name +
+                                     "\" outside of its own handlers"));
+  }
+  return Future<std::shared_ptr<const internal::MeshInfo>>(std::move(state));
+}
+
+Future<void> Member::stop(internal::Members members, std::chrono::nanoseconds deadline) {
+  auto state = std::make_shared<internal::FutureState<void>>(nullptr);
+  if (is_here()) {
+    shard_->stop(this, members, shard_->now_ns() + static_cast<std::uint64_t>(deadline.count()),
+                 state);
+  } else {
+    state->complete(invalid_argument(to_string() + " stops others outside of its own handlers"));
+  }
+  return Future<void>(std::move(state));
+}
+
+void Member::kill(internal::Members members, Status cause) {
+  if (is_here()) shard_->kill(members, cause);
+}
+
+void Member::watch(internal::Members, Executor&, std::function<void(const Death&)> on_death) {
+  on_death({member_name(), to_string(),
+            invalid_argument("an actor hears of deaths through Self::monitor"), incarnation_, false,
+            false});
+}
+
+const std::shared_ptr<internal::Waiter>& Member::waiter() const {
+  // Nothing blocks in a handler, so nothing needs to be woken.
+  static const std::shared_ptr<internal::Waiter> nobody;
+  return nobody;
+}
+
+std::uint32_t Member::host() const {
+  return shard_ ? host_of_shard(shard_->wiring().id) : mesh_->hosts[index_];
+}
+
+std::uint64_t Member::now_ns() const {
+  return shard_ ? shard_->wiring().engine->clock().now_ns() : 0;
+}
+
+std::uint64_t Member::random() {
+  if (!random_stream) {
+    const std::uint64_t seed = shard_ ? shard_->wiring().seed : 0;
+    random_stream = std::make_unique<RandomStream>(
+        seed, mix64(mesh_->id) ^ (std::uint64_t{index_} << 20) ^ incarnation_);
+  }
+  return random_stream->next();
+}
+
+Future<void> Member::sleep(std::chrono::nanoseconds time) {
+  auto state = std::make_shared<internal::FutureState<void>>(nullptr);
+  if (is_here()) {
+    const std::uint64_t wait_ns = time.count() > 0 ? static_cast<std::uint64_t>(time.count()) : 0;
+    shard_->sleep(*this, shard_->now_ns() + wait_ns, state);
+  } else {
+    state->complete(gone());
+  }
+  return Future<void>(std::move(state));
+}
+
+void Member::monitor(const internal::Members& members) {
+  if (is_here()) shard_->watch(members, member_name(), 0);
+}
+
+void Member::fail(Status cause) {
+  if (is_here()) shard_->end_after_turn(*this, std::move(cause));
+}
+
+void Member::stop_self() {
+  if (is_here() && life == Life::kLive) life = Life::kStopping;
+}
+
+bool Member::is_cancelled() const {
+  const internal::Invocation* invocation = internal::current_invocation();
+  return invocation && invocation->is_cancelled;
+}
+
+Result<Client> Member::client() const {
+  if (!shard_ || !shard_->wiring().client_of) return gone();
+  return shard_->wiring().client_of(mesh_->client);
+}
+
+std::string Member::describe() const {
+  const auto* delivery = static_cast<const Delivery*>(internal::current_invocation());
+  return to_string() +
+         (delivery && delivery->method ? " in its handler of " + delivery->method->name : "");
+}
+
+void Shard::sleep(Member& member, std::uint64_t at_ns,
+                  std::shared_ptr<internal::FutureState<void>> state) {
+  auto timer = std::make_unique<SleepTimer>();
+  timer->state = std::move(state);
+  timer->member = &member;
+  wheel_.add(*timer, at_ns);
+  member.sleeps.push_back(std::move(timer));
+}
+
+}  // namespace seaway::app

@@ -1,0 +1,238 @@
+// Turns of a shard: what has come in is sorted, members handle, what is said goes out.
+
+#include "app/shard.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/client_caller.hpp"
+#include "base/check.hpp"
+
+namespace seaway::app {
+
+std::string_view to_string(Kind kind) {
+  constexpr std::string_view kNames[] = {
+      "call",    "reply",    "item",      "argument", "forward",   "cancel", "more",
+      "credit",  "combine",  "partial",   "start",    "started",   "stop",   "stop mesh",
+      "stopped", "death",    "notice",    "watch",    "moved",     "snapshot", "kept",
+      "publish", "published", "unpublish", "find",    "found"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+Shard::Shard(Wiring wiring) : wiring_(std::move(wiring)) {
+  outgoing_.resize(wiring_.network->shards());
+  incoming_.resize(wiring_.network->shards());
+  now_ns_ = wiring_.engine->clock().now_ns();
+}
+
+Shard::~Shard() {
+  wiring_.door->close();
+  // Objects may hold futures and refer to members: they end while everything is still there.
+  for (auto& [id, local] : local_meshes_) {
+    for (std::shared_ptr<Member>& member : local.members) {
+      if (member) end_member(*member, cancelled("the cluster has ended"));
+    }
+  }
+  calls_.for_each([this](Call& call) {
+    close_call(call, cancelled("the cluster has ended"), 0);
+  });
+}
+
+void Shard::receive(const Frame&) { turn(); }
+
+void Shard::turn() {
+  is_turning_ = true;
+  now_ns_ = wiring_.engine->clock().now_ns();
+  wiring_.door->take(content_);
+  for (Envelope& envelope : content_.envelopes) accept(std::move(envelope));
+  content_.envelopes.clear();
+  for (Door::Posted& posted : content_.posted) {
+    if (posted.work) {
+      posted.work();
+    } else {
+      posted.caller->run(*this, std::move(posted.order));
+    }
+  }
+  content_.posted.clear();
+  std::uint32_t steps = 0;
+  while (steps < wiring_.limits.turn && step()) ++steps;
+  flush();
+  arm_timers();
+  is_turning_ = false;
+  if (!ready_.empty() || !resumes_.empty() || !local_.empty()) wiring_.door->poke();
+}
+
+/// What was said comes before what is still to be handled, and who waits before who begins.
+bool Shard::step() {
+  if (!local_.empty()) {
+    Envelope envelope = std::move(local_.front());
+    local_.pop_front();
+    dispatch(envelope);
+    return true;
+  }
+  if (!resumes_.empty()) {
+    Delivery* delivery = resumes_.front();
+    resumes_.pop_front();
+    resume(*delivery);
+    return true;
+  }
+  if (ready_.empty()) return false;
+  std::size_t at = 0;
+  if (wiring_.choose) at = wiring_.choose(ready_.size());
+  Member* member = ready_[at];
+  ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(at));
+  run_next(*member);
+  return true;
+}
+
+/// Data only enters a mailbox here, and control takes effect at once: that is what brings control
+/// before data that came earlier.
+void Shard::accept(Envelope envelope) { dispatch(envelope); }
+
+void Shard::post(ShardId to, Envelope envelope) {
+  if (!has_origin(envelope.kind)) envelope.from = wiring_.id;
+  if (to == wiring_.id) {
+    // What runs no code of a user's may be done right here, also within a handler.
+    const bool is_now = envelope.kind == Kind::kCall || envelope.kind == Kind::kArgument ||
+                        (envelope.kind == Kind::kReply && !envelope.is_stream && entered_ == 0);
+    if (is_now) {
+      dispatch(envelope);
+    } else {
+      local_.push_back(std::move(envelope));
+    }
+  } else if (to < outgoing_.size()) {
+    if (outgoing_[to].empty()) outgoing_to_.push_back(to);
+    outgoing_[to].push_back(std::move(envelope));
+  }
+}
+
+void Shard::flush() {
+  for (const CreditDue& due : credit_due_) {
+    Envelope envelope;
+    envelope.kind = Kind::kCredit;
+    envelope.member = due.member;
+    envelope.number = due.count;
+    post(due.to, std::move(envelope));
+  }
+  credit_due_.clear();
+  for (std::size_t i = 0; i < outgoing_to_.size(); ++i) {
+    const ShardId to = outgoing_to_[i];
+    wiring_.network->send(wiring_.id, to, outgoing_[to]);
+    outgoing_[to].clear();
+  }
+  outgoing_to_.clear();
+}
+
+void Shard::arm_timers() {
+  const auto next_ns = wheel_.next_ns();
+  if (!next_ns || (armed_ns_ != 0 && armed_ns_ <= *next_ns)) return;
+  if (armed_ns_ != 0) wiring_.engine->cancel(armed_);
+  armed_ns_ = *next_ns;
+  armed_ = wiring_.engine->schedule(*next_ns, [this, door = std::weak_ptr(wiring_.door)] {
+    if (door.expired()) return;
+    armed_ns_ = 0;
+    now_ns_ = wiring_.engine->clock().now_ns();
+    wheel_.advance(now_ns_, [this](actor::TimerNode& node) { fire(static_cast<ShardTimer&>(node)); });
+    turn();
+  });
+}
+
+void Shard::fire(ShardTimer& timer) {
+  switch (timer.kind) {
+    case ShardTimer::Kind::kCall:
+      on_call_due(static_cast<Call&>(timer));
+      return;
+    case ShardTimer::Kind::kSleep: {
+      auto& due = static_cast<SleepTimer&>(timer);
+      const auto state = std::move(due.state);
+      auto& sleeps = due.member->sleeps;
+      const auto found = std::find_if(sleeps.begin(), sleeps.end(),
+                                      [&due](const auto& own) { return own.get() == &due; });
+      std::swap(*found, sleeps.back());
+      sleeps.pop_back();
+      state->complete({});
+      return;
+    }
+    case ShardTimer::Kind::kStop:
+      on_stop_due(static_cast<StopRequest&>(timer));
+      return;
+    case ShardTimer::Kind::kNode:
+      nodes_.erase(static_cast<ReductionNode&>(timer).id);
+      return;
+  }
+}
+
+void Shard::dispatch(Envelope& envelope) {
+  switch (envelope.kind) {
+    case Kind::kCall: return on_call(envelope);
+    case Kind::kReply: return on_reply(envelope);
+    case Kind::kItem: return on_item(envelope);
+    case Kind::kArgument: return on_argument(envelope);
+    case Kind::kForward: return on_forward(envelope);
+    case Kind::kCancel: return on_cancel(envelope);
+    case Kind::kMore: return on_more(envelope);
+    case Kind::kCredit: return on_credit(envelope);
+    case Kind::kCombine: return on_combine(envelope);
+    case Kind::kPartial: return on_partial(envelope);
+    case Kind::kStart: return on_start(envelope);
+    case Kind::kStarted: return on_started(envelope);
+    case Kind::kStop: return on_stop(envelope);
+    case Kind::kStopMesh: return on_stop_mesh(envelope);
+    case Kind::kStopped:
+    case Kind::kFound: return on_reply(envelope);
+    case Kind::kPublished: return on_published(envelope);
+    case Kind::kDeath:
+      return on_death(envelope.member, static_cast<std::uint32_t>(envelope.number), envelope.status);
+    case Kind::kNotice: return on_notice(envelope);
+    case Kind::kWatch: return on_watch(envelope);
+    case Kind::kMoved: return on_moved(envelope);
+    case Kind::kSnapshot: return on_snapshot(envelope);
+    case Kind::kKept: return on_kept(envelope);
+    case Kind::kPublish: return on_publish(envelope);
+    case Kind::kUnpublish: return on_unpublish(envelope);
+    case Kind::kFind: return on_find(envelope);
+  }
+}
+
+void Shard::on_shard_lost(ShardId lost) {
+  now_ns_ = wiring_.engine->clock().now_ns();
+  const std::string host = "host " + std::to_string(host_of_shard(lost));
+  calls_.for_each([&](Call& call) {
+    if (call.shard != lost || call.is_resting) return;
+    const Status status(StatusCode::kHostLost,
+                        std::string(call.request_name) + " to " +
+                            internal::member_name(call.mesh.get(), call.member.index) + ": " + host +
+                            " was lost, and it is not known whether it was handled");
+    if (!try_again(call, status)) close_call(call, status, 0);
+  });
+  std::vector<std::pair<MemberName, std::uint32_t>> dead;
+  for (auto& [id, owned] : owned_) {
+    for (std::uint32_t i = 0; i < owned.places.size(); ++i) {
+      const OwnedMesh::Place& place = owned.places[i];
+      if (place.shard == lost && !place.is_done) dead.push_back({{id, i}, place.incarnation});
+    }
+  }
+  for (const auto& [member, incarnation] : dead) {
+    on_death(member, incarnation, {StatusCode::kHostLost, host + " was lost"});
+  }
+  for (Delivery* delivery : incoming_[lost]) {
+    if (delivery && delivery->from == lost) delivery->call = 0;
+  }
+  incoming_[lost].clear();
+  turn();
+}
+
+Shard::Stock Shard::stock() const {
+  Stock stock;
+  stock.members = member_count_;
+  stock.deliveries = deliveries_.used();
+  stock.calls = calls_.size();
+  stock.timers = wheel_.size();
+  stock.meshes = local_meshes_.size();
+  stock.owned = owned_.size();
+  stock.names = names_.size();
+  stock.nodes = nodes_.size();
+  return stock;
+}
+
+}  // namespace seaway::app

@@ -1,0 +1,311 @@
+// Shard: runs the members of one host: their mailboxes, calls, timers, and the meshes they own.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "actor/actor.hpp"
+#include "actor/engine.hpp"
+#include "actor/restart_policy.hpp"
+#include "actor/timer_wheel.hpp"
+#include "app/call_table.hpp"
+#include "app/delivery.hpp"
+#include "app/door.hpp"
+#include "app/envelope.hpp"
+#include "app/member.hpp"
+
+namespace seaway::app {
+
+/// Limits of one shard; what is beyond fails with kResourceExhausted.
+struct ShardLimits {
+  std::uint32_t members_max = 1u << 22;
+  std::uint32_t calls_max = 1u << 22;         // Of its members and clients, under way.
+  std::uint32_t routes_max = 1u << 16;        // Of meshes with nothing under way that it remembers.
+  std::uint32_t once_remembered = 1024;       // Answers that each member keeps for repeated requests.
+  std::uint32_t turn = 256;                   // Handlers between two looks at what has come.
+  std::uint64_t restart_pause_ns = 10'000'000;  // Before a call is sent again, and doubled each time.
+};
+
+/// Where calls of one mesh go, and how many are under way.
+struct Route {
+  struct Place {
+    ShardId shard = 0;
+    std::uint32_t in_flight = 0;
+  };
+  std::shared_ptr<const internal::MeshInfo> mesh;
+  std::vector<Place> places;
+  std::uint64_t in_flight = 0;
+};
+
+/// The members of a mesh that are on this host, and of what those died that are not any more.
+struct LocalMesh {
+  std::shared_ptr<const internal::MeshInfo> mesh;
+  internal::ObjectFactory factory;
+  std::vector<std::shared_ptr<Member>> members;        // By index; null: not here.
+  std::map<std::uint32_t, Status> graves;
+  std::uint32_t live = 0;
+};
+
+/// Somebody who is told of deaths.
+struct Watch {
+  ShardId shard = 0;
+  MemberName watcher;           // {}: a client's watch, by number.
+  std::uint64_t number = 0;
+  std::vector<std::uint32_t> members;
+};
+
+/// A request to end members, which is answered when they have.
+struct StopRequest : ShardTimer {
+  StopRequest() : ShardTimer(ShardTimer::Kind::kStop) {}
+  ShardId from = 0;
+  std::uint64_t call = 0;
+  std::uint64_t mesh = 0;
+  std::vector<std::uint32_t> open;
+  std::uint32_t killed = 0;
+};
+
+/// A mesh that a member or a client of this shard has spawned, and looks after.
+struct OwnedMesh {
+  struct Place {
+    ShardId shard = 0;
+    std::uint32_t incarnation = 0;
+    bool is_live = false;
+    bool is_done = false;  // Ended for good.
+  };
+  std::shared_ptr<const internal::MeshInfo> mesh;
+  internal::ObjectFactory factory;
+  std::string name;
+  std::shared_ptr<Member> owner;  // Null: a client.
+  actor::Supervision supervision;
+  std::vector<Place> places;
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::shared_ptr<const Snapshot>>> snapshots;
+  std::uint32_t starting = 0;  // Members that have not yet said whether they live.
+  std::uint32_t not_done = 0;
+  std::shared_ptr<internal::FutureState<std::shared_ptr<const internal::MeshInfo>>> spawned;
+  Status failure;
+  std::vector<Watch> watches;
+  std::vector<std::unique_ptr<StopRequest>> stops;
+  bool is_ending = false;
+};
+
+/// One reduction on one host, between its members and its parent in the tree.
+struct ReductionNode : ShardTimer {
+  ReductionNode() : ShardTimer(ShardTimer::Kind::kNode) {}
+  std::uint64_t id = 0;
+  ShardId from = 0;  // Who reduces, and its call.
+  std::uint64_t call = 0;
+  ShardId parent = 0;
+  bool is_root = false;
+  internal::Combine combine;
+  std::vector<ShardId> children;
+  std::size_t missing = 0;
+  bool is_known = false;  // What is asked has come; before that:
+  std::vector<std::pair<ShardId, Result<internal::RawMessage>>> early;
+  /// By position: this host's members first, then its children in order.
+  std::vector<std::optional<Result<internal::RawMessage>>> values;
+};
+
+class Shard final : public actor::Actor {
+ public:
+  struct Wiring {
+    ShardId id = 0;
+    actor::Engine* engine = nullptr;
+    Network* network = nullptr;
+    std::shared_ptr<Door> door;
+    std::shared_ptr<internal::Waiter> waiter;
+    std::uint64_t seed = 0;
+    ShardLimits limits;
+    /// Which of `count` ready members is next; null: the first. For the simulator.
+    std::function<std::size_t(std::size_t count)> choose;
+    std::function<Result<Client>(std::uint32_t client)> client_of;
+  };
+  explicit Shard(Wiring wiring);
+  ~Shard() override;
+
+  void receive(const Frame& frame) override;
+  /// Takes what another shard has sent; for networks that bring frames.
+  void accept(Envelope envelope);
+  /// A peer has been lost: what was asked there fails, and what lived there is dead.
+  void on_shard_lost(ShardId shard);
+
+  // What members and clients ask for; on this shard's thread.
+  void start_call(Member* caller, internal::CallOrder order);
+  Status start_send(Member* caller, internal::CallOrder order);
+  void start_reduction(Member* caller, internal::CallOrder order, internal::Combine combine);
+  void cancel_call(internal::CallBase& call);
+  void grant(internal::CallBase& call, std::uint32_t count);
+  using Spawned = internal::FutureState<std::shared_ptr<const internal::MeshInfo>>;
+  void spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal::SpawnOrder order,
+             std::shared_ptr<Spawned> spawned);
+  void find(Member* caller, const std::string& name, std::shared_ptr<Spawned> found);
+  void stop(Member* caller, const internal::Members& members, std::uint64_t deadline_ns,
+            std::shared_ptr<internal::FutureState<void>> stopped);
+  void kill(const internal::Members& members, const Status& cause);
+  void watch(const internal::Members& members, MemberName watcher, std::uint64_t number);
+  void sleep(Member& member, std::uint64_t at_ns,
+             std::shared_ptr<internal::FutureState<void>> state);
+  /// Ends the meshes of a client that goes, and fails its calls.
+  void close_client(std::uint32_t client);
+  /// A client's watch: who is called for it.
+  void keep_watch(std::uint64_t number, std::function<void(const Death&)> on_death);
+
+  // What deliveries ask for.
+  void answer_later(Delivery& delivery, std::uint64_t ticket, Result<internal::RawMessage> reply);
+  Future<void> write_item(Delivery& delivery, std::uint64_t ticket, internal::RawMessage item);
+  void resume_later(Delivery& delivery);
+  void end_after_turn(Member& member, Status cause);
+
+  const Wiring& wiring() const { return wiring_; }
+  std::uint64_t now_ns() const { return now_ns_; }
+  /// Everything that is there: for tests that nothing is left over.
+  struct Stock {
+    std::size_t members = 0, deliveries = 0, calls = 0, timers = 0, meshes = 0, owned = 0,
+                names = 0, nodes = 0;
+    friend bool operator==(const Stock&, const Stock&) = default;
+  };
+  Stock stock() const;
+  std::string why() const;
+
+ private:
+  friend class Member;
+
+  // shard.cpp: turns.
+  void turn();
+  bool step();
+  void post(ShardId to, Envelope envelope);
+  void flush();
+  void arm_timers();
+  void fire(ShardTimer& timer);
+  void dispatch(Envelope& envelope);
+
+  // shard_calls.cpp: the caller's side.
+  Route& route_to(const std::shared_ptr<const internal::MeshInfo>& mesh);
+  void trim_routes();
+  Status check_target(const internal::MeshInfo* mesh, std::uint32_t index, std::string_view what);
+  void open_call(Member* caller, const internal::CallOrder& order, std::uint32_t position,
+                 std::uint32_t index, std::shared_ptr<internal::CallBase> state, Envelope& shape);
+  void pass_argument(const internal::CallOrder& order, Call& call);
+  void fail_unsent(const internal::CallOrder& order, const Status& status);
+  void on_reply(Envelope& envelope);
+  void on_item(Envelope& envelope);
+  void on_credit(const Envelope& envelope);
+  void on_call_due(Call& call);
+  bool try_again(Call& call, const Status& status);
+  void close_call(Call& call, Result<internal::RawMessage> outcome, std::uint64_t forwarded);
+  void abandon_calls(Member& member);
+  static void link_call(Member* caller, Call& call);
+  void return_credit(MemberName member);
+
+  // shard_members.cpp: the callee's side.
+  void on_call(Envelope& envelope);
+  void on_argument(Envelope& envelope);
+  void on_forward(Envelope& envelope);
+  void on_cancel(const Envelope& envelope);
+  void on_more(const Envelope& envelope);
+  void refuse(const Envelope& envelope, Status status);
+  bool join_once(Delivery& delivery);
+  void enqueue(Delivery& delivery);
+  void make_ready(Member& member);
+  void run_next(Member& member);
+  void run(Delivery& delivery);
+  void resume(Delivery& delivery);
+  void settle(Delivery& delivery);
+  void answer(Delivery& delivery, Result<internal::RawMessage> reply);
+  void send_reply(Delivery& delivery, const Result<internal::RawMessage>& reply);
+  void release(Delivery& delivery);
+  Delivery* find_incoming(ShardId from, std::uint64_t call);
+  void after_handling(Member& member);
+  void take_snapshot(Member& member);
+  void on_kept(const Envelope& envelope);
+
+  // shard_lives.cpp: members begin and end.
+  void on_start(Envelope& envelope);
+  Status start_member(LocalMesh& local, const Start& start);
+  void on_stop(Envelope& envelope);
+  void end_member(Member& member, Status cause);
+  void end_when_drained(Member& member);
+  LocalMesh* find_local(std::uint64_t mesh);
+  Member* find_member(MemberName name);
+
+  // shard_meshes.cpp: meshes and their owners.
+  void begin_start(OwnedMesh& owned, const std::vector<std::uint32_t>& members);
+  void on_started(Envelope& envelope);
+  void on_death(MemberName member, std::uint32_t incarnation, const Status& cause);
+  void give_up(OwnedMesh& owned, const Status& cause);
+  void on_stop_mesh(const Envelope& envelope);
+  void on_member_done(OwnedMesh& owned, std::uint32_t index);
+  void on_stop_due(StopRequest& request);
+  void end_owned(OwnedMesh& owned, const Status& cause);
+  void forget_owned(std::uint64_t mesh);
+  void tell(OwnedMesh& owned, const Death& death);
+  void on_notice(const Envelope& envelope);
+  void hear(Member& member, const Death& death);
+  void on_watch(const Envelope& envelope);
+  void on_moved(const Envelope& envelope);
+  void on_snapshot(Envelope& envelope);
+  void answer_call(ShardId to, std::uint64_t call, Status status);
+  void stop_member(const OwnedMesh& owned, std::uint32_t index, std::uint64_t until_ns,
+                   const Status& cause);
+  bool move_member(OwnedMesh& owned, std::uint32_t index);
+  static bool is_stopping(const OwnedMesh& owned, std::uint32_t index);
+  void forget_on(ShardId shard, std::uint64_t mesh);
+  void finish_spawn(OwnedMesh& owned);
+  // The hub's.
+  void on_publish(const Envelope& envelope);
+  void on_published(const Envelope& envelope);
+  void on_unpublish(const Envelope& envelope);
+  void on_find(const Envelope& envelope);
+
+  // shard_reductions.cpp.
+  void on_combine(Envelope& envelope);
+  void on_partial(Envelope& envelope);
+  void contribute(ReductionNode& node, std::size_t at, Result<internal::RawMessage> value);
+  void finish_node(ReductionNode& node);
+  void place_partial(ReductionNode& node, ShardId child, const Result<internal::RawMessage>& value);
+
+  static const internal::MethodInfo kDeathMethod;
+
+  const Wiring wiring_;
+  std::uint64_t now_ns_ = 0;
+  Door::Content content_;  // Kept for its capacity.
+  std::deque<Envelope> local_;  // From this shard to itself.
+  std::deque<Delivery*> resumes_;
+  std::deque<Member*> ready_;
+  std::vector<std::vector<Envelope>> outgoing_;  // By shard.
+  std::vector<ShardId> outgoing_to_;              // Those with something.
+  bool is_turning_ = false;
+  std::uint32_t entered_ = 0;  // Handlers on the stack.
+
+  actor::TimerWheel wheel_;
+  actor::TimerId armed_ = 0;
+  std::uint64_t armed_ns_ = 0;  // 0: none.
+
+  CallTable calls_;
+  DeliveryPool deliveries_;
+  std::vector<std::vector<Delivery*>> incoming_;     // By shard, and place in its call table.
+  std::unordered_map<std::uint64_t, Route> routes_;     // By mesh; never iterated but to trim.
+  std::unordered_map<std::uint64_t, LocalMesh> local_meshes_;
+  std::map<MemberName, ShardId> moved_;
+  std::map<std::uint64_t, OwnedMesh> owned_;
+  std::map<std::string, std::shared_ptr<const internal::MeshInfo>> names_;  // The hub's.
+  std::map<std::uint64_t, std::function<void(const Death&)>> watches_;      // The hub's.
+  std::map<std::uint64_t, std::unique_ptr<ReductionNode>> nodes_;
+  std::size_t member_count_ = 0;
+  std::uint64_t last_mesh_ = 0;
+  std::uint64_t last_request_ = 0;
+  struct CreditDue {
+    ShardId to = 0;
+    MemberName member;
+    std::uint64_t count = 0;
+  };
+  std::vector<CreditDue> credit_due_;
+};
+
+}  // namespace seaway::app

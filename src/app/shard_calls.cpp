@@ -1,0 +1,448 @@
+// The caller's side of calls: routes, credit, deadlines, retries, and the one outcome of each.
+
+#include <algorithm>
+#include <utility>
+
+#include "app/mesh_request.hpp"
+#include "app/shard.hpp"
+
+namespace seaway::app {
+namespace {
+
+std::string call_name(const Call& call) {
+  return std::string(call.request_name) + " to " +
+         internal::member_name(call.mesh.get(), call.member.index);
+}
+
+std::string seconds(std::uint64_t ns) {
+  if (ns % 1'000'000'000 == 0) return std::to_string(ns / 1'000'000'000) + " s";
+  return std::to_string(ns / 1'000'000) + " ms";
+}
+
+bool may_try_again(StatusCode code) {
+  return code == StatusCode::kActorLost || code == StatusCode::kHostLost ||
+         code == StatusCode::kResourceExhausted;
+}
+
+}  // namespace
+
+Route& Shard::route_to(const std::shared_ptr<const internal::MeshInfo>& mesh) {
+  const auto found = routes_.find(mesh->id);
+  if (found != routes_.end()) return found->second;
+  if (routes_.size() >= wiring_.limits.routes_max) trim_routes();
+  Route& route = routes_[mesh->id];
+  route.mesh = mesh;
+  route.places.resize(mesh->hosts.size());
+  for (std::size_t i = 0; i < route.places.size(); ++i) {
+    route.places[i].shard = shard_of_host(mesh->hosts[i]);
+  }
+  for (auto at = moved_.lower_bound({mesh->id, 0}); at != moved_.end() && at->first.mesh == mesh->id;
+       ++at) {
+    route.places[at->first.index].shard = at->second;
+  }
+  return route;
+}
+
+/// Forgets routes on which nothing is under way; they are made again when they are needed.
+void Shard::trim_routes() {
+  std::erase_if(routes_, [](const auto& entry) { return entry.second.in_flight == 0; });
+}
+
+Status Shard::check_target(const internal::MeshInfo* mesh, std::uint32_t index,
+                           std::string_view what) {
+  if (mesh && index < mesh->hosts.size()) return {};
+  return not_found(std::string(what) + " to " + internal::member_name(mesh, index) +
+                   ": there is no such member" +
+                   (mesh ? ", for the mesh has " + std::to_string(mesh->hosts.size())
+                         : "; the reference is empty"));
+}
+
+void Shard::fail_unsent(const internal::CallOrder& order, const Status& status) {
+  if (order.one) order.one->answer(status);
+  for (std::uint32_t i = 0; i < order.many.size(); ++i) {
+    order.many[i]->answer(status);
+    if (order.sink) order.sink->on_end(i, status);
+  }
+}
+
+void Shard::start_call(Member* caller, internal::CallOrder order) {
+  if (!order.to.mesh || order.to.count == 0) {
+    return fail_unsent(order, check_target(order.to.mesh.get(), UINT32_MAX, order.request_name));
+  }
+  Envelope shape;
+  shape.kind = Kind::kCall;
+  shape.request_type = order.request_type;
+  shape.reply_type = order.reply_type;
+  shape.is_stream = order.sink != nullptr;
+  shape.number = order.sink ? order.options.credit : 0;
+  if (caller) shape.sender = caller->member_name();
+  shape.payload = std::move(order.request);
+  if (order.argument) {
+    if (order.argument->ready()) {
+      auto outcome = order.argument_call ? order.argument_call->outcome() : order.argument_outcome();
+      if (!outcome.ok()) {
+        return fail_unsent(order, input_lost(std::string(order.request_name) +
+                                             ": its argument failed: " +
+                                             outcome.status().to_string()));
+      }
+      shape.payload = std::move(outcome).value();
+      order.argument.reset();
+    } else {
+      shape.awaits_argument = true;
+    }
+  } else if (order.argument_outcome) {
+    return fail_unsent(order, order.argument_outcome().status());
+  }
+  if (!order.one) {
+    for (std::uint32_t i = 0; i < order.to.count; ++i) {
+      open_call(caller, order, i, order.to.at(i), order.many[i], shape);
+    }
+    return;
+  }
+  std::uint32_t position = 0;
+  if (order.is_choice) {
+    const Route& route = route_to(order.to.mesh);
+    std::uint32_t least = UINT32_MAX;
+    // From another place each time, so that equals take turns.
+    const auto begin = static_cast<std::uint32_t>(++last_request_ % order.to.count);
+    for (std::uint32_t i = 0; i < order.to.count; ++i) {
+      const std::uint32_t at = (begin + i) % order.to.count;
+      const std::uint32_t index = order.to.at(at);
+      if (index >= route.places.size() || !wiring_.network->is_up(route.places[index].shard)) {
+        continue;
+      }
+      if (route.places[index].in_flight < least) {
+        least = route.places[index].in_flight;
+        position = at;
+      }
+    }
+  }
+  open_call(caller, order, position, order.to.at(position), order.one, shape);
+}
+
+void Shard::open_call(Member* caller, const internal::CallOrder& order, std::uint32_t position,
+                      std::uint32_t index, std::shared_ptr<internal::CallBase> state,
+                      Envelope& shape) {
+  const auto refuse = [&](const Status& status) {
+    state->answer(status);
+    if (order.sink) order.sink->on_end(position, status);
+  };
+  if (Status status = check_target(order.to.mesh.get(), index, order.request_name); !status.ok()) {
+    return refuse(status);
+  }
+  // The handle was dropped or given up before the call has begun.
+  if (state->core().ready()) return;
+  if (calls_.size() >= wiring_.limits.calls_max) {
+    return refuse(resource_exhausted(
+        std::string(order.request_name) + ": " + std::to_string(calls_.size()) + " of " +
+        std::to_string(wiring_.limits.calls_max) +
+        " calls of this host are under way; wait for some of them"));
+  }
+  Route& route = route_to(order.to.mesh);
+  Route::Place& place = route.places[index];
+  Call& call = calls_.open();
+  call.state = std::move(state);
+  call.sink = order.sink;
+  call.position = position;
+  call.shard = place.shard;
+  call.member = {order.to.mesh->id, index};
+  call.mesh = order.to.mesh;
+  call.request_name = order.request_name;
+  call.begun_ns = now_ns_;
+  const auto limit = order.options.deadline.count() > 0 ? order.options.deadline : kCallDeadline;
+  call.deadline_ns = now_ns_ + static_cast<std::uint64_t>(limit.count());
+  call.retries = order.options.retries;
+  call.is_once = order.options.once;
+  call.state->call_id = call.id;
+  link_call(caller, call);
+  ++place.in_flight;
+  ++route.in_flight;
+  call.has_credit = true;
+  wheel_.add(call, call.deadline_ns);
+  Envelope envelope = shape;
+  envelope.member = call.member;
+  envelope.call = call.id;
+  envelope.deadline_ns = call.deadline_ns;
+  if (call.is_once) {
+    envelope.is_once = true;
+    envelope.request_id = (std::uint64_t{wiring_.id} << 40) | ++last_request_;
+  }
+  // An argument that is still to come is passed on once.
+  if (shape.awaits_argument) call.retries = 0;
+  if (call.retries > 0) call.again = std::make_unique<Envelope>(envelope);
+  if (place.in_flight > order.to.mesh->type->mailbox_max) {
+    const Status status = resource_exhausted(
+        call_name(call) + ": " + std::to_string(order.to.mesh->type->mailbox_max) +
+        " messages from here wait there already (mailbox_max); wait for some of them");
+    if (!try_again(call, status)) close_call(call, status, 0);
+    return;
+  }
+  if (!wiring_.network->is_up(call.shard)) {
+    const Status status(StatusCode::kHostLost, call_name(call) + ": host " +
+                                                   std::to_string(host_of_shard(call.shard)) +
+                                                   " was lost; nothing was sent");
+    if (!try_again(call, status)) close_call(call, status, 0);
+    return;
+  }
+  const std::uint64_t id = call.id;
+  post(call.shard, std::move(envelope));
+  if (shape.awaits_argument) {
+    if (Call* open = calls_.find(id)) pass_argument(order, *open);
+  }
+}
+
+/// Has the future that is this call's request sent to its member when it is there: by whoever makes
+/// it if that is a call of this shard, else from here.
+void Shard::pass_argument(const internal::CallOrder& order, Call& call) {
+  Call* source = order.argument_call ? calls_.find(order.argument_call->call_id) : nullptr;
+  if (source && source->state.get() == order.argument_call && !source->is_resting) {
+    source->dependents.push_back({call.shard, call.id});
+    Envelope envelope;
+    envelope.kind = Kind::kForward;
+    envelope.member = source->member;
+    envelope.call = source->id;
+    envelope.parcel = std::make_shared<Parcel>();
+    envelope.parcel->target = call.member;
+    envelope.parcel->target_shard = call.shard;
+    envelope.parcel->target_call = call.id;
+    post(source->shard, std::move(envelope));
+    return;
+  }
+  const auto outcome = order.argument_call
+                           ? std::function<Result<internal::RawMessage>()>(
+                                 [state = order.argument, from = order.argument_call] {
+                                   return from->outcome();
+                                 })
+                           : order.argument_outcome;
+  order.argument->then(inline_executor(), [this, outcome, id = call.id, member = call.member,
+                                           shard = call.shard, door = wiring_.door] {
+    door->post([this, outcome, id, member, shard] {
+      Envelope envelope;
+      envelope.kind = Kind::kArgument;
+      envelope.from = wiring_.id;
+      envelope.member = member;
+      envelope.call = id;
+      auto result = outcome();
+      if (result.ok()) {
+        envelope.payload = std::move(result).value();
+      } else {
+        envelope.status = result.status();
+      }
+      post(shard, std::move(envelope));
+    });
+  });
+}
+
+Status Shard::start_send(Member* caller, internal::CallOrder order) {
+  Envelope shape;
+  shape.kind = Kind::kCall;
+  shape.request_type = order.request_type;
+  shape.reply_type = order.reply_type;
+  if (caller) shape.sender = caller->member_name();
+  shape.payload = std::move(order.request);
+  if (order.argument || order.argument_outcome) {
+    return invalid_argument(std::string(order.request_name) +
+                            ": an unresolved argument needs a call; nobody would hear of its "
+                            "failure");
+  }
+  std::uint32_t refused = 0;
+  Status why;
+  for (std::uint32_t i = 0; i < order.to.count; ++i) {
+    const std::uint32_t index = order.to.at(i);
+    Status status = check_target(order.to.mesh.get(), index, order.request_name);
+    if (status.ok()) {
+      Route& route = route_to(order.to.mesh);
+      Route::Place& place = route.places[index];
+      if (!wiring_.network->is_up(place.shard)) {
+        status = {StatusCode::kHostLost,
+                  std::string(order.request_name) + " to " +
+                      internal::member_name(order.to.mesh.get(), index) + ": host " +
+                      std::to_string(host_of_shard(place.shard)) + " was lost"};
+      } else if (place.in_flight >= order.to.mesh->type->mailbox_max) {
+        status = resource_exhausted(
+            std::string(order.request_name) + " to " +
+            internal::member_name(order.to.mesh.get(), index) + ": " +
+            std::to_string(order.to.mesh->type->mailbox_max) +
+            " messages from here wait there already (mailbox_max); send later, or call");
+      } else {
+        ++place.in_flight;
+        ++route.in_flight;
+        Envelope envelope = shape;
+        envelope.member = {order.to.mesh->id, index};
+        post(place.shard, std::move(envelope));
+        continue;
+      }
+    }
+    ++refused;
+    if (why.ok()) why = std::move(status);
+  }
+  if (refused > 1) {
+    return {why.code(), std::to_string(refused) + " of " + std::to_string(order.to.count) +
+                            " members were not sent it; the first: " + why.message()};
+  }
+  return why;
+}
+
+void Shard::return_credit(MemberName member) {
+  const auto found = routes_.find(member.mesh);
+  if (found == routes_.end() || found->second.places[member.index].in_flight == 0) return;
+  --found->second.places[member.index].in_flight;
+  --found->second.in_flight;
+}
+
+void Shard::on_credit(const Envelope& envelope) {
+  for (std::uint64_t i = 0; i < envelope.number; ++i) return_credit(envelope.member);
+}
+
+void Shard::on_reply(Envelope& envelope) {
+  Call* call = calls_.find(envelope.call);
+  if (!call) return;  // It was given up, or was late.
+  if (call->is_resting) return;
+  if (envelope.kind == Kind::kFound && envelope.status.ok()) {
+    static_cast<MeshRequest&>(*call->state).found(envelope.parcel->mesh);
+  }
+  if (!envelope.status.ok()) {
+    if (may_try_again(envelope.status.code()) && try_again(*call, envelope.status)) return;
+    close_call(*call, std::move(envelope.status), envelope.number);
+    return;
+  }
+  if (call->sink && !envelope.is_stream) call->sink->on_item(call->position, envelope.payload);
+  close_call(*call, std::move(envelope.payload), envelope.number);
+}
+
+void Shard::on_item(Envelope& envelope) {
+  Call* call = calls_.find(envelope.call);
+  if (call && call->sink) call->sink->on_item(call->position, std::move(envelope.payload));
+}
+
+/// False when the call's tries are used up, or its deadline would come first.
+bool Shard::try_again(Call& call, const Status&) {
+  if (call.tries >= call.retries || !call.again) return false;
+  const std::uint64_t pause = wiring_.limits.restart_pause_ns << std::min(call.tries, 10u);
+  if (now_ns_ + pause >= call.deadline_ns) return false;
+  ++call.tries;
+  call.is_resting = true;
+  if (std::exchange(call.has_credit, false)) return_credit(call.member);
+  wheel_.remove(call);
+  wheel_.add(call, now_ns_ + pause);
+  return true;
+}
+
+void Shard::on_call_due(Call& call) {
+  if (call.is_resting) {
+    Route& route = route_to(call.mesh);
+    Route::Place& place = route.places[call.member.index];
+    call.shard = place.shard;
+    call.is_resting = false;
+    call.has_credit = true;
+    ++place.in_flight;
+    ++route.in_flight;
+    wheel_.add(call, call.deadline_ns);
+    if (!wiring_.network->is_up(call.shard)) {
+      const Status status(StatusCode::kHostLost,
+                          call_name(call) + ": host " +
+                              std::to_string(host_of_shard(call.shard)) + " was lost");
+      if (!try_again(call, status)) close_call(call, status, 0);
+      return;
+    }
+    post(call.shard, *call.again);
+    return;
+  }
+  Envelope envelope;
+  envelope.kind = Kind::kCancel;
+  envelope.member = call.member;
+  envelope.call = call.id;
+  post(call.shard, std::move(envelope));
+  close_call(call,
+             deadline_exceeded(call_name(call) + " on host " +
+                               std::to_string(host_of_shard(call.shard)) + ": no answer within " +
+                               seconds(call.deadline_ns - call.begun_ns) +
+                               "; whether it was handled is not known"),
+             0);
+}
+
+/// The one outcome of a call. `forwarded`: to how many dependents its callee has passed it on.
+void Shard::close_call(Call& call, Result<internal::RawMessage> outcome, std::uint64_t forwarded) {
+  wheel_.remove(call);
+  if (std::exchange(call.has_credit, false)) return_credit(call.member);
+  if (call.caller) {
+    (call.previous ? call.previous->next : call.caller->calls) = call.next;
+    if (call.next) call.next->previous = call.previous;
+  }
+  const std::shared_ptr<internal::CallBase> state = std::move(call.state);
+  const std::shared_ptr<internal::StreamSink> sink = std::move(call.sink);
+  const std::vector<Dependent> dependents = std::move(call.dependents);
+  const std::uint32_t position = call.position;
+  for (std::size_t i = forwarded; i < dependents.size(); ++i) {
+    Call* dependent = calls_.find(dependents[i].call);
+    if (!dependent) continue;
+    Envelope envelope;
+    envelope.kind = Kind::kArgument;
+    envelope.from = wiring_.id;
+    envelope.member = dependent->member;
+    envelope.call = dependent->id;
+    if (outcome.ok()) {
+      envelope.payload = *outcome;
+    } else {
+      envelope.status = outcome.status();
+    }
+    post(dependents[i].shard, std::move(envelope));
+  }
+  calls_.close(call);
+  state->call_id = 0;
+  internal::Invocation* const waiting = std::exchange(state->resumes, nullptr);
+  if (sink) sink->on_end(position, outcome.ok() ? Status() : outcome.status());
+  state->answer(std::move(outcome));
+  if (waiting) resume_later(static_cast<Delivery&>(*waiting));
+}
+
+void Shard::cancel_call(internal::CallBase& state) {
+  Call* call = calls_.find(state.call_id);
+  if (!call || call->state.get() != &state) return;
+  if (!call->is_resting) {
+    Envelope envelope;
+    envelope.kind = Kind::kCancel;
+    envelope.member = call->member;
+    envelope.call = call->id;
+    post(call->shard, std::move(envelope));
+  }
+  close_call(*call, cancelled(call_name(*call) + " was given up by its caller"), 0);
+}
+
+void Shard::grant(internal::CallBase& state, std::uint32_t count) {
+  const Call* call = calls_.find(state.call_id);
+  if (!call) return;
+  Envelope envelope;
+  envelope.kind = Kind::kMore;
+  envelope.member = call->member;
+  envelope.call = call->id;
+  envelope.number = count;
+  post(call->shard, std::move(envelope));
+}
+
+/// A member's calls end with it.
+void Shard::link_call(Member* caller, Call& call) {
+  if (!caller) return;
+  call.state->caller_member = caller;
+  call.caller = caller;
+  call.previous = nullptr;
+  call.next = caller->calls;
+  if (caller->calls) caller->calls->previous = &call;
+  caller->calls = &call;
+}
+
+void Shard::abandon_calls(Member& member) {
+  while (member.calls) {
+    Call& call = *member.calls;
+    if (!call.is_resting) {
+      Envelope envelope;
+      envelope.kind = Kind::kCancel;
+      envelope.member = call.member;
+      envelope.call = call.id;
+      post(call.shard, std::move(envelope));
+    }
+    close_call(call, cancelled(member.to_string() + ", who asked, has ended"), 0);
+  }
+}
+
+}  // namespace seaway::app

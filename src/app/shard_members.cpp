@@ -1,0 +1,523 @@
+// The callee's side of calls: mailboxes, handlers, and what they answer.
+
+#include <algorithm>
+#include <utility>
+
+#include "app/shard.hpp"
+#include "base/check.hpp"
+
+namespace seaway::app {
+namespace {
+
+/// Whose handler runs in this thread.
+thread_local Delivery* current = nullptr;
+
+/// While a user's code runs in the name of a member.
+class Entered {
+ public:
+  Entered(Delivery& delivery, std::uint32_t& depth)
+      : scope_(*delivery.member), depth_(depth), previous_(std::exchange(current, &delivery)) {
+    ++depth_;
+  }
+  ~Entered() {
+    --depth_;
+    current = previous_;
+  }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+ private:
+  actor::HandlerScope scope_;
+  std::uint32_t& depth_;
+  Delivery* previous_;
+};
+
+std::string handlers_of(const internal::ActorTypeInfo& type) {
+  std::string text;
+  for (const internal::MethodInfo& method : type.methods) {
+    text += (text.empty() ? "" : ", ") + method.name;
+  }
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+/// Answers what never came to its member.
+void Shard::refuse(const Envelope& envelope, Status status) {
+  if (envelope.call == 0) {
+    credit_due_.push_back({envelope.from, envelope.member, 1});
+    return;
+  }
+  Envelope reply;
+  reply.kind = Kind::kReply;
+  reply.member = envelope.member;
+  reply.call = envelope.call;
+  reply.is_stream = envelope.is_stream;
+  reply.status = std::move(status);
+  post(envelope.from, std::move(reply));
+}
+
+void Shard::on_call(Envelope& envelope) {
+  LocalMesh* local = find_local(envelope.member.mesh);
+  Member* member = local && envelope.member.index < local->members.size()
+                       ? local->members[envelope.member.index].get()
+                       : nullptr;
+  if (!member || member->life != Member::Life::kLive) {
+    std::string text = local ? internal::member_name(local->mesh.get(), envelope.member.index)
+                             : "member " + std::to_string(envelope.member.index) + " of mesh " +
+                                   std::to_string(envelope.member.mesh);
+    if (member) {
+      text += " is stopping and takes nothing new";
+    } else if (local && local->graves.contains(envelope.member.index)) {
+      text += " has died: " + local->graves[envelope.member.index].to_string();
+    } else {
+      text += " does not live on host " + std::to_string(host_of_shard(wiring_.id)) + " any more";
+    }
+    return refuse(envelope, actor_lost(text + "; nothing was handled"));
+  }
+  const internal::ActorTypeInfo& type = *local->mesh->type;
+  const internal::MethodInfo* method = type.find(envelope.request_type);
+  if (!method) {
+    return refuse(envelope, unimplemented(member->to_string() + " knows no message of type " +
+                                          std::to_string(envelope.request_type) +
+                                          "; it handles: " + handlers_of(type)));
+  }
+  if (envelope.call != 0 && method->reply != envelope.reply_type) {
+    return refuse(envelope, invalid_argument(member->to_string() + " answers " + method->name +
+                                             " with another type than its caller expects; are "
+                                             "both built from one schema?"));
+  }
+  Delivery& delivery = deliveries_.take();
+  delivery.state = Delivery::State::kQueued;
+  delivery.shard = this;
+  delivery.member = member;
+  delivery.method = method;
+  delivery.from = envelope.from;
+  delivery.call = envelope.call;
+  delivery.sender = envelope.sender;
+  delivery.deadline_ns = envelope.deadline_ns;
+  delivery.is_stream = envelope.is_stream;
+  delivery.is_once = envelope.is_once;
+  delivery.request_id = envelope.request_id;
+  delivery.credit = static_cast<std::uint32_t>(envelope.number);
+  delivery.awaits_argument = envelope.awaits_argument;
+  delivery.owes_credit = envelope.call == 0;
+  delivery.request = std::move(envelope.payload);
+  if (delivery.call != 0) {
+    auto& places = incoming_[delivery.from];
+    const auto place = static_cast<std::uint32_t>(delivery.call);
+    if (place >= places.size()) places.resize(place + 1);
+    places[place] = &delivery;
+  }
+  if (delivery.is_once && join_once(delivery)) return;
+  enqueue(delivery);
+}
+
+/// True when the same request was answered before, or is being handled: then this one gets the same
+/// answer and is not handled again.
+bool Shard::join_once(Delivery& delivery) {
+  Member::Extras& extras = delivery.member->extras();
+  const auto [found, is_new] = extras.once.try_emplace(delivery.request_id);
+  if (is_new) return false;
+  OnceRecord& record = found->second;
+  if (record.answer) {
+    send_reply(delivery, *record.answer);
+  } else {
+    record.waiting.emplace_back(delivery.from, delivery.call);
+  }
+  release(delivery);
+  return true;
+}
+
+/// Behind what its sender sent before: also when that one still waits for its argument.
+void Shard::enqueue(Delivery& delivery) {
+  Member& member = *delivery.member;
+  const bool holds = member.find_extras() && !member.find_extras()->held.empty();
+  if (delivery.awaits_argument || holds) {
+    auto& held = member.extras().held;
+    // Clients of one shard share a name, so their calls wait for one another here.
+    const MemberName sender =
+        delivery.sender == MemberName() ? MemberName{0, delivery.from} : delivery.sender;
+    const auto found = held.find(sender);
+    if (found != held.end() || delivery.awaits_argument) {
+      held[sender].push_back(delivery);
+      return;
+    }
+  }
+  member.mailbox.push_back(delivery);
+  make_ready(member);
+}
+
+void Shard::on_argument(Envelope& envelope) {
+  Delivery* delivery = find_incoming(envelope.from, envelope.call);
+  if (!delivery || !delivery->awaits_argument) return;
+  Member& member = *delivery->member;
+  delivery->awaits_argument = false;
+  auto& held = member.extras().held;
+  const MemberName sender =
+      delivery->sender == MemberName() ? MemberName{0, delivery->from} : delivery->sender;
+  const auto found = held.find(sender);
+  SEAWAY_CHECK(found != held.end());
+  if (envelope.status.ok()) {
+    delivery->request = std::move(envelope.payload);
+  } else {
+    found->second.remove(*delivery);
+    answer(*delivery, input_lost(delivery->method->name + " to " + member.to_string() +
+                                 ": its argument failed: " + envelope.status.to_string()));
+  }
+  while (Delivery* first = found->second.first()) {
+    if (first->awaits_argument) break;
+    found->second.remove(*first);
+    member.mailbox.push_back(*first);
+  }
+  if (found->second.empty()) held.erase(found);
+  make_ready(member);
+}
+
+void Shard::on_forward(Envelope& envelope) {
+  Delivery* delivery = find_incoming(envelope.from, envelope.call);
+  // It was answered already: then its caller has that, and passes it on.
+  if (!delivery) return;
+  delivery->forwards.push_back({envelope.from, envelope.parcel->target_call,
+                                envelope.parcel->target, envelope.parcel->target_shard});
+}
+
+void Shard::on_more(const Envelope& envelope) {
+  Delivery* delivery = find_incoming(envelope.from, envelope.call);
+  if (!delivery) return;
+  delivery->credit += static_cast<std::uint32_t>(envelope.number);
+  if (!delivery->blocked_write || delivery->credit == 0) return;
+  --delivery->credit;
+  Envelope item;
+  item.kind = Kind::kItem;
+  item.member = delivery->member->member_name();
+  item.call = delivery->call;
+  item.payload = std::move(delivery->blocked_item);
+  post(delivery->from, std::move(item));
+  std::exchange(delivery->blocked_write, nullptr)->complete({});
+}
+
+void Shard::on_cancel(const Envelope& envelope) {
+  Delivery* delivery = find_incoming(envelope.from, envelope.call);
+  if (!delivery) return;
+  if (delivery->state == Delivery::State::kRunning) {
+    delivery->is_cancelled = true;
+    if (delivery->blocked_write) {
+      std::exchange(delivery->blocked_write, nullptr)
+          ->complete(cancelled("the stream's reader has gone"));
+    } else if (delivery->awaits) {
+      delivery->awaits->cancel();
+    }
+    return;
+  }
+  Member& member = *delivery->member;
+  if (delivery->awaits_argument) {
+    Envelope nothing;
+    nothing.from = envelope.from;
+    nothing.call = envelope.call;
+    nothing.status = cancelled("its caller has given it up");
+    on_argument(nothing);
+    return;
+  }
+  // It stands in the mailbox, or held behind another; only one of the lists has it.
+  if (member.find_extras()) {
+    for (auto& [sender, list] : member.extras().held) {
+      for (Delivery* at = list.first(); at; at = at->next) {
+        if (at != delivery) continue;
+        list.remove(*delivery);
+        release(*delivery);
+        return;
+      }
+    }
+  }
+  member.mailbox.remove(*delivery);
+  answer(*delivery, cancelled("given up by its caller"));
+}
+
+Delivery* Shard::find_incoming(ShardId from, std::uint64_t call) {
+  const auto place = static_cast<std::uint32_t>(call);
+  if (from >= incoming_.size() || place >= incoming_[from].size()) return nullptr;
+  Delivery* delivery = incoming_[from][place];
+  return delivery && delivery->call == call && delivery->from == from ? delivery : nullptr;
+}
+
+void Shard::make_ready(Member& member) {
+  if (member.is_ready || member.mailbox.empty() || member.life == Member::Life::kDead) return;
+  const Delivery& first = *member.mailbox.first();
+  if (member.waiting > 0 && !first.method->is_interleaved) return;
+  member.is_ready = true;
+  ready_.push_back(&member);
+}
+
+void Shard::run_next(Member& member) {
+  member.is_ready = false;
+  if (member.mailbox.empty() || member.life == Member::Life::kDead) return;
+  Delivery& delivery = *member.mailbox.first();
+  if (member.waiting > 0 && !delivery.method->is_interleaved) return;
+  member.mailbox.remove(delivery);
+  const std::shared_ptr<Member> keeps =
+      std::static_pointer_cast<Member>(member.shared_from_this());
+  run(delivery);
+  make_ready(member);
+}
+
+void Shard::run(Delivery& delivery) {
+  delivery.state = Delivery::State::kRunning;
+  delivery.member->running.push_back(delivery);
+  delivery.is_entered = true;
+  ++delivery.member->entered;
+  {
+    Entered entered(delivery, entered_);
+    delivery.method->invoke(delivery.member->object.get(), delivery);
+  }
+  --delivery.member->entered;
+  delivery.is_entered = false;
+  settle(delivery);
+}
+
+void Shard::resume(Delivery& delivery) {
+  delivery.is_resuming = false;
+  if (delivery.state != Delivery::State::kRunning || !delivery.resumes) return;
+  const std::shared_ptr<Member> keeps =
+      std::static_pointer_cast<Member>(delivery.member->shared_from_this());
+  Member& member = *keeps;
+  if (delivery.is_waiting) {
+    delivery.is_waiting = false;
+    --member.waiting;
+  }
+  delivery.is_entered = true;
+  ++member.entered;
+  {
+    Entered entered(delivery, entered_);
+    std::exchange(delivery.resumes, nullptr).resume();
+  }
+  --member.entered;
+  delivery.is_entered = false;
+  settle(delivery);
+  make_ready(member);
+}
+
+void Shard::resume_later(Delivery& delivery) {
+  if (delivery.is_resuming || !delivery.resumes) return;
+  delivery.is_resuming = true;
+  resumes_.push_back(&delivery);
+}
+
+/// A handler has returned, or waits: what it said takes effect.
+void Shard::settle(Delivery& delivery) {
+  Member& member = *delivery.member;
+  if (delivery.crash_cause) {
+    end_member(member, std::move(*delivery.crash_cause));
+    return;
+  }
+  if (member.is_ending) {
+    end_member(member, std::move(member.ending_cause));
+    return;
+  }
+  if (delivery.reply) {
+    Result<internal::RawMessage> reply = std::move(*delivery.reply);
+    delivery.reply.reset();
+    member.running.remove(delivery);
+    answer(delivery, std::move(reply));
+    after_handling(member);
+    return;
+  }
+  if (delivery.root && !delivery.method->is_interleaved && !delivery.is_waiting) {
+    delivery.is_waiting = true;
+    ++member.waiting;
+  }
+}
+
+/// Gives a call its answer. The delivery is in no list any more, and is gone afterwards.
+void Shard::answer(Delivery& delivery, Result<internal::RawMessage> reply) {
+  if (delivery.node) {
+    ReductionNode* node = std::exchange(delivery.node, nullptr);
+    const std::size_t position = delivery.node_position;
+    const std::uint64_t id = delivery.request_id;
+    release(delivery);
+    // The node may have been given up in between.
+    if (nodes_.contains(id)) contribute(*node, position, std::move(reply));
+    return;
+  }
+  Member& member = *delivery.member;
+  if (delivery.is_once && member.find_extras()) {
+    Member::Extras& extras = member.extras();
+    const auto found = extras.once.find(delivery.request_id);
+    if (found != extras.once.end()) {
+      found->second.answer = reply;
+      for (const auto& [from, call] : std::exchange(found->second.waiting, {})) {
+        Envelope same;
+        same.kind = Kind::kReply;
+        same.member = member.member_name();
+        same.call = call;
+        if (reply.ok()) {
+          same.payload = *reply;
+        } else {
+          same.status = reply.status();
+        }
+        post(from, std::move(same));
+      }
+      extras.once_order.push_back(delivery.request_id);
+      if (extras.once_order.size() - extras.once_begin > wiring_.limits.once_remembered) {
+        extras.once.erase(extras.once_order[extras.once_begin++]);
+        if (extras.once_begin > wiring_.limits.once_remembered) {
+          extras.once_order.erase(extras.once_order.begin(),
+                                  extras.once_order.begin() +
+                                      static_cast<std::ptrdiff_t>(extras.once_begin));
+          extras.once_begin = 0;
+        }
+      }
+    }
+  }
+  send_reply(delivery, reply);
+  release(delivery);
+}
+
+void Shard::send_reply(Delivery& delivery, const Result<internal::RawMessage>& reply) {
+  if (delivery.call == 0) return;
+  Member& member = *delivery.member;
+  for (const Forward& forward : delivery.forwards) {
+    Envelope argument;
+    argument.kind = Kind::kArgument;
+    argument.from = forward.caller;
+    argument.member = forward.target;
+    argument.call = forward.call;
+    if (reply.ok()) {
+      argument.payload = *reply;
+    } else {
+      argument.status = reply.status();
+    }
+    post(forward.target_shard, std::move(argument));
+  }
+  Envelope envelope;
+  envelope.kind = Kind::kReply;
+  envelope.from = wiring_.id;
+  envelope.member = member.member_name();
+  envelope.call = delivery.call;
+  envelope.number = delivery.forwards.size();
+  envelope.is_stream = delivery.is_stream && delivery.method->is_stream;
+  if (reply.ok()) {
+    envelope.payload = *reply;
+  } else {
+    envelope.status = reply.status();
+  }
+  const internal::ActorTypeInfo& type = *member.mesh()->type;
+  if (type.snapshot && type.snapshot_every == 1 && member.life != Member::Life::kDead) {
+    // It leaves when the snapshot that is about to be taken is safe.
+    member.extras().unsent.push_back(
+        {member.extras().snapshots + 1, delivery.from, std::move(envelope)});
+    return;
+  }
+  post(delivery.from, std::move(envelope));
+}
+
+/// Back to the pool; one-way messages give their credit back.
+void Shard::release(Delivery& delivery) {
+  if (delivery.is_resuming) std::erase(resumes_, &delivery);
+  if (delivery.call != 0) {
+    auto& places = incoming_[delivery.from];
+    const auto place = static_cast<std::uint32_t>(delivery.call);
+    if (place < places.size() && places[place] == &delivery) places[place] = nullptr;
+  } else if (delivery.owes_credit && delivery.from != wiring_.id) {
+    const MemberName member = delivery.member->member_name();
+    if (!credit_due_.empty() && credit_due_.back().to == delivery.from &&
+        credit_due_.back().member == member) {
+      ++credit_due_.back().count;
+    } else {
+      credit_due_.push_back({delivery.from, member, 1});
+    }
+  } else if (delivery.owes_credit) {
+    return_credit(delivery.member->member_name());
+  }
+  deliveries_.give_back(delivery);
+}
+
+void Shard::after_handling(Member& member) {
+  const internal::ActorTypeInfo& type = *member.mesh()->type;
+  if (type.snapshot && ++member.extras().handled % type.snapshot_every == 0) take_snapshot(member);
+  if (member.life == Member::Life::kStopping) end_when_drained(member);
+}
+
+void Shard::take_snapshot(Member& member) {
+  Member::Extras& extras = member.extras();
+  auto snapshot = std::make_shared<Snapshot>();
+  snapshot->state = member.mesh()->type->snapshot(member.object.get());
+  for (std::size_t i = extras.once_begin; i < extras.once_order.size(); ++i) {
+    const std::uint64_t id = extras.once_order[i];
+    snapshot->answered.emplace_back(id, *extras.once.at(id).answer);
+  }
+  Envelope envelope;
+  envelope.kind = Kind::kSnapshot;
+  envelope.member = member.member_name();
+  envelope.number = ++extras.snapshots;
+  envelope.request_id = member.incarnation();
+  envelope.parcel = std::make_shared<Parcel>();
+  envelope.parcel->starts.push_back(
+      {member.index(), member.incarnation(), std::move(snapshot), extras.snapshots, {}});
+  post(member.mesh()->owner_shard, std::move(envelope));
+}
+
+void Shard::on_kept(const Envelope& envelope) {
+  Member* member = find_member(envelope.member);
+  if (!member || !member->find_extras()) return;
+  auto& unsent = member->extras().unsent;
+  std::size_t count = 0;
+  while (count < unsent.size() && unsent[count].snapshot <= envelope.number) ++count;
+  for (std::size_t i = 0; i < count; ++i) post(unsent[i].to, std::move(unsent[i].envelope));
+  unsent.erase(unsent.begin(), unsent.begin() + static_cast<std::ptrdiff_t>(count));
+  if (member->life == Member::Life::kStopping) end_when_drained(*member);
+}
+
+void Shard::answer_later(Delivery& delivery, std::uint64_t ticket,
+                         Result<internal::RawMessage> reply) {
+  if (delivery.ticket != ticket || delivery.state != Delivery::State::kRunning) return;
+  if (delivery.is_entered) {  // Within its own handler.
+    delivery.reply = std::move(reply);
+    return;
+  }
+  Member& member = *delivery.member;
+  member.running.remove(delivery);
+  answer(delivery, std::move(reply));
+  after_handling(member);
+}
+
+Future<void> Shard::write_item(Delivery& delivery, std::uint64_t ticket,
+                               internal::RawMessage item) {
+  const auto failed = [](Status status) { return Future<void>::of(std::move(status)); };
+  if (delivery.ticket != ticket || delivery.state != Delivery::State::kRunning) {
+    return failed(cancelled("this stream has ended"));
+  }
+  if (!delivery.is_stream) {
+    return failed(invalid_argument(delivery.method->name + " to " + delivery.member->to_string() +
+                                   " answers with a stream; its caller did not ask for one: use "
+                                   "stream() instead of call()"));
+  }
+  if (delivery.is_cancelled) return failed(cancelled("the stream's reader has gone"));
+  if (delivery.blocked_write) {
+    return failed(resource_exhausted("one write at a time: await the one before"));
+  }
+  if (delivery.credit == 0) {
+    delivery.blocked_item = std::move(item);
+    delivery.blocked_write = std::make_shared<internal::FutureState<void>>(nullptr);
+    return Future<void>(delivery.blocked_write);
+  }
+  --delivery.credit;
+  Envelope envelope;
+  envelope.kind = Kind::kItem;
+  envelope.member = delivery.member->member_name();
+  envelope.call = delivery.call;
+  envelope.payload = std::move(item);
+  post(delivery.from, std::move(envelope));
+  return Future<void>::of({});
+}
+
+Delivery* current_delivery() { return current; }
+
+}  // namespace seaway::app
+
+namespace seaway::internal {
+
+Invocation* current_invocation() { return app::current; }
+Caller* current_caller() { return app::current ? app::current->member : nullptr; }
+
+}  // namespace seaway::internal

@@ -1,0 +1,645 @@
+// Meshes and who owns them: they begin, their members die and are restarted, they end.
+
+#include <algorithm>
+#include <utility>
+
+#include "app/mesh_request.hpp"
+#include "app/shard.hpp"
+#include "base/check.hpp"
+
+namespace seaway::app {
+namespace {
+
+std::string name_of(const OwnedMesh& owned, std::uint32_t index) {
+  return internal::member_name(owned.mesh.get(), index);
+}
+
+}  // namespace
+
+void Shard::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal::SpawnOrder order,
+                  std::shared_ptr<Spawned> spawned) {
+  const auto fail = [&spawned](Status status) { spawned->complete(std::move(status)); };
+  if (!order.type->mistake.ok()) return fail(order.type->mistake);
+  if (order.placement.size() == 0) {
+    return fail(invalid_argument(order.type->name + ": the placement has no places"));
+  }
+  for (const std::uint32_t host : order.placement.hosts) {
+    if (shard_of_host(host) >= wiring_.network->shards()) {
+      return fail(invalid_argument(order.type->name + ": host " + std::to_string(host) +
+                                   " does not exist; this cluster has " +
+                                   std::to_string(wiring_.network->shards() - 1)));
+    }
+    if (!wiring_.network->is_up(shard_of_host(host))) {
+      return fail({StatusCode::kHostLost,
+                   order.type->name + ": host " + std::to_string(host) + " was lost"});
+    }
+  }
+  auto mesh = std::make_shared<internal::MeshInfo>();
+  mesh->id = (std::uint64_t{wiring_.id} << 40) | ++last_mesh_;
+  mesh->type = order.type;
+  mesh->axes = order.placement.axes;
+  mesh->hosts = std::move(order.placement.hosts);
+  mesh->owner_shard = wiring_.id;
+  mesh->client = client;
+  if (owner) mesh->owner = owner->member_name();
+  const auto members = static_cast<std::uint32_t>(mesh->hosts.size());
+  OwnedMesh& owned = owned_[mesh->id];
+  owned.supervision = actor::Supervision(members, order.restart, order.intensity);
+  owned.factory = std::move(order.factory);
+  owned.name = std::move(order.name);
+  owned.owner = std::move(owner);
+  owned.places.resize(members);
+  for (std::uint32_t i = 0; i < members; ++i) {
+    owned.places[i].shard = shard_of_host(mesh->hosts[i]);
+  }
+  owned.mesh = std::move(mesh);
+  owned.not_done = members;
+  owned.spawned = std::move(spawned);
+  if (owned.owner) owned.owner->extras().owned.push_back(owned.mesh->id);
+  if (owned.name.empty()) {
+    std::vector<std::uint32_t> all(members);
+    for (std::uint32_t i = 0; i < members; ++i) all[i] = i;
+    return begin_start(owned, all);
+  }
+  // The name comes first: whoever finds it finds members that live, or are about to.
+  Envelope publish;
+  publish.kind = Kind::kPublish;
+  publish.member = {owned.mesh->id, 0};
+  publish.parcel = std::make_shared<Parcel>();
+  publish.parcel->mesh = owned.mesh;
+  publish.parcel->name = owned.name;
+  post(kHub, std::move(publish));
+}
+
+void Shard::on_publish(const Envelope& envelope) {
+  const auto [found, is_new] = names_.emplace(envelope.parcel->name, envelope.parcel->mesh);
+  Envelope answer;
+  answer.kind = Kind::kPublished;
+  answer.member = envelope.member;
+  if (!is_new) {
+    answer.status = invalid_argument("the name \"" + envelope.parcel->name + "\" is taken by " +
+                                     found->second->type->name +
+                                     "; choose another one, or stop those actors");
+  }
+  post(envelope.from, std::move(answer));
+}
+
+void Shard::on_published(const Envelope& envelope) {
+  const auto found = owned_.find(envelope.member.mesh);
+  if (found == owned_.end()) return;
+  OwnedMesh& owned = found->second;
+  if (!envelope.status.ok()) {
+    owned.name.clear();  // It is another's.
+    owned.failure = envelope.status;
+    owned.not_done = 0;
+    return finish_spawn(owned);
+  }
+  std::vector<std::uint32_t> all(owned.places.size());
+  for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
+  begin_start(owned, all);
+}
+
+void Shard::on_unpublish(const Envelope& envelope) {
+  const auto found = names_.find(envelope.parcel->name);
+  if (found != names_.end() && found->second->id == envelope.member.mesh) names_.erase(found);
+}
+
+void Shard::find(Member* caller, const std::string& name, std::shared_ptr<Spawned> found) {
+  Call& call = calls_.open();
+  call.state = std::make_shared<MeshRequest>(std::move(found));
+  call.state->call_id = call.id;
+  call.request_name = "find";
+  call.shard = kHub;
+  call.begun_ns = now_ns_;
+  call.deadline_ns = now_ns_ + static_cast<std::uint64_t>(kCallDeadline.count());
+  link_call(caller, call);
+  wheel_.add(call, call.deadline_ns);
+  Envelope envelope;
+  envelope.kind = Kind::kFind;
+  envelope.call = call.id;
+  envelope.parcel = std::make_shared<Parcel>();
+  envelope.parcel->name = name;
+  post(kHub, std::move(envelope));
+}
+
+void Shard::on_find(const Envelope& envelope) {
+  Envelope answer;
+  answer.kind = Kind::kFound;
+  answer.call = envelope.call;
+  const auto found = names_.find(envelope.parcel->name);
+  if (found == names_.end()) {
+    answer.status = not_found("no actors are named \"" + envelope.parcel->name + "\"; " +
+                              std::to_string(names_.size()) + " names are known");
+  } else {
+    answer.parcel = std::make_shared<Parcel>();
+    answer.parcel->mesh = found->second;
+  }
+  post(envelope.from, std::move(answer));
+}
+
+/// Has `members` made on their hosts; new incarnations go on with their last snapshots.
+void Shard::begin_start(OwnedMesh& owned, const std::vector<std::uint32_t>& members) {
+  std::map<ShardId, std::shared_ptr<Parcel>> parcels;
+  for (const std::uint32_t index : members) {
+    OwnedMesh::Place& place = owned.places[index];
+    std::shared_ptr<Parcel>& parcel = parcels[place.shard];
+    if (!parcel) {
+      parcel = std::make_shared<Parcel>();
+      parcel->mesh = owned.mesh;
+      parcel->factory = owned.factory;
+    }
+    Start start{index, place.incarnation, nullptr, 0, {}};
+    const auto kept = owned.snapshots.find(index);
+    if (kept != owned.snapshots.end()) {
+      start.snapshot_number = kept->second.first;
+      start.snapshot = kept->second.second;
+    }
+    parcel->starts.push_back(std::move(start));
+    ++owned.starting;
+  }
+  for (auto& [shard, parcel] : parcels) {
+    Envelope envelope;
+    envelope.kind = Kind::kStart;
+    envelope.member = {owned.mesh->id, 0};
+    envelope.parcel = std::move(parcel);
+    post(shard, std::move(envelope));
+  }
+}
+
+void Shard::on_started(Envelope& envelope) {
+  const auto found = owned_.find(envelope.member.mesh);
+  if (found == owned_.end()) {
+    // Its owner has ended meanwhile: these members have no parent.
+    for (const Start& start : envelope.parcel->starts) {
+      Envelope stop;
+      stop.kind = Kind::kStop;
+      stop.member = {envelope.member.mesh, start.index};
+      stop.status = actor_lost("its parent has ended");
+      post(envelope.from, std::move(stop));
+    }
+    forget_on(envelope.from, envelope.member.mesh);
+    return;
+  }
+  const std::uint64_t mesh = found->first;
+  OwnedMesh& owned = found->second;
+  std::vector<std::pair<Start, Status>> failed;
+  for (const Start& start : envelope.parcel->starts) {
+    OwnedMesh::Place& place = owned.places[start.index];
+    if (place.incarnation != start.incarnation) continue;
+    --owned.starting;
+    if (start.status.ok()) {
+      place.is_live = true;
+      owned.supervision.on_started(start.index);
+      if (owned.is_ending) stop_member(owned, start.index, 0, owned.failure);
+    } else if (owned.spawned) {
+      if (owned.failure.ok()) {
+        owned.failure = {start.status.code(),
+                         name_of(owned, start.index) + " on host " +
+                             std::to_string(owned.mesh->hosts[start.index]) +
+                             " could not be made: " + start.status.message()};
+      }
+      place.is_done = true;
+      --owned.not_done;
+    } else {
+      failed.emplace_back(start, start.status);
+    }
+  }
+  if (owned.spawned) {
+    if (owned.starting == 0) finish_spawn(owned);
+    return;
+  }
+  for (const auto& [start, status] : failed) {
+    on_death({mesh, start.index}, start.incarnation, status);
+  }
+  const auto still = owned_.find(mesh);
+  if (still != owned_.end() && still->second.is_ending && still->second.not_done == 0) {
+    forget_owned(mesh);
+  }
+}
+
+/// All members have said whether they live: so does the mesh, or none of them.
+void Shard::finish_spawn(OwnedMesh& owned) {
+  const std::shared_ptr<Spawned> spawned = std::move(owned.spawned);
+  owned.spawned.reset();
+  const std::shared_ptr<const internal::MeshInfo> mesh = owned.mesh;
+  const Status failure = owned.failure;
+  if (owned.is_ending) {
+    if (owned.not_done == 0) forget_owned(mesh->id);
+    spawned->complete(actor_lost("its parent has ended"));
+    return;
+  }
+  if (!failure.ok()) {
+    end_owned(owned, failure);
+    spawned->complete(failure);
+    return;
+  }
+  spawned->complete(mesh);
+}
+
+void Shard::stop_member(const OwnedMesh& owned, std::uint32_t index, std::uint64_t until_ns,
+                        const Status& cause) {
+  Envelope stop;
+  stop.kind = Kind::kStop;
+  stop.member = {owned.mesh->id, index};
+  stop.number = until_ns;
+  stop.status = cause;
+  post(owned.places[index].shard, std::move(stop));
+}
+
+void Shard::on_death(MemberName member, std::uint32_t incarnation, const Status& cause) {
+  const auto found = owned_.find(member.mesh);
+  if (found == owned_.end()) return;
+  OwnedMesh& owned = found->second;
+  OwnedMesh::Place& place = owned.places[member.index];
+  if (place.is_done || place.incarnation != incarnation) return;
+  const bool was_live = std::exchange(place.is_live, false);
+  if (!was_live && owned.spawned) {  // Lost before it could say whether it lives.
+    --owned.starting;
+    place.is_done = true;
+    --owned.not_done;
+    if (owned.failure.ok()) owned.failure = cause;
+    if (owned.starting == 0) finish_spawn(owned);
+    return;
+  }
+  if (!was_live) --owned.starting;
+  Death death{member, name_of(owned, member.index), cause, incarnation, false, false};
+  if (cause.ok() || owned.is_ending || is_stopping(owned, member.index)) {
+    if (!cause.ok() && !owned.is_ending) tell(owned, death);
+    on_member_done(owned, member.index);
+    return;
+  }
+  const actor::Supervision::Decision decision =
+      owned.supervision.on_death(member.index, incarnation, now_ns_);
+  if (decision.escalate) {
+    place.is_done = true;
+    --owned.not_done;
+    give_up(owned, cause);
+    return;
+  }
+  death.restarts = !decision.start.empty();
+  tell(owned, death);
+  for (const std::uint32_t other : decision.stop) {
+    if (other == member.index) continue;
+    owned.places[other].is_live = false;
+    stop_member(owned, other, 0, actor_lost("its gang restarts, for " + death.name + " has died"));
+  }
+  if (decision.start.empty()) {
+    on_member_done(owned, member.index);
+    return;
+  }
+  std::vector<std::uint32_t> members;
+  for (const auto& start : decision.start) {
+    OwnedMesh::Place& again = owned.places[start.member];
+    again.incarnation = start.incarnation;
+    if (!wiring_.network->is_up(again.shard) && !move_member(owned, start.member)) {
+      give_up(owned, {StatusCode::kHostLost, "no host of " + owned.mesh->type->name +
+                                                 " is left to restart " +
+                                                 name_of(owned, start.member)});
+      return;
+    }
+    members.push_back(start.member);
+  }
+  begin_start(owned, members);
+}
+
+/// To another host of the mesh, the one with the fewest members; false when there is none.
+bool Shard::move_member(OwnedMesh& owned, std::uint32_t index) {
+  std::map<ShardId, std::uint32_t> loads;
+  for (const OwnedMesh::Place& place : owned.places) {
+    if (wiring_.network->is_up(place.shard)) ++loads[place.shard];
+  }
+  if (loads.empty()) {
+    for (ShardId shard = shard_of_host(0); shard < wiring_.network->shards(); ++shard) {
+      if (wiring_.network->is_up(shard)) loads[shard] = 0;
+    }
+  }
+  if (loads.empty()) return false;
+  const auto least = std::min_element(loads.begin(), loads.end(), [](const auto& a, const auto& b) {
+    return a.second < b.second;
+  });
+  owned.places[index].shard = least->first;
+  Envelope moved;
+  moved.kind = Kind::kMoved;
+  moved.member = {owned.mesh->id, index};
+  moved.number = least->first;
+  for (ShardId shard = 0; shard < wiring_.network->shards(); ++shard) {
+    if (wiring_.network->is_up(shard)) post(shard, moved);
+  }
+  return true;
+}
+
+void Shard::on_moved(const Envelope& envelope) {
+  moved_[envelope.member] = static_cast<ShardId>(envelope.number);
+  const auto found = routes_.find(envelope.member.mesh);
+  if (found != routes_.end()) {
+    found->second.places[envelope.member.index].shard = static_cast<ShardId>(envelope.number);
+  }
+}
+
+/// More deaths than allowed: the mesh ends, and its parent hears of it, or dies of it.
+void Shard::give_up(OwnedMesh& owned, const Status& cause) {
+  const Status why =
+      actor_lost(owned.mesh->type->name + " mesh was given up after " +
+                 std::to_string(owned.supervision.intensity().restarts_max) +
+                 " restarts within " +
+                 std::to_string(owned.supervision.intensity().window.count() / 1'000'000) +
+                 " ms; the last death: " + cause.to_string());
+  const std::shared_ptr<Member> owner = owned.owner;
+  tell(owned, {{owned.mesh->id, 0}, owned.mesh->type->name + " mesh", why, 0, false, true});
+  end_owned(owned, why);
+  if (!owner || owner->life == Member::Life::kDead || owner->mesh()->type->on_death) return;
+  if (owner->entered > 0) {
+    end_after_turn(*owner, why);
+  } else {
+    end_member(*owner, why);
+  }
+}
+
+void Shard::end_owned(OwnedMesh& owned, const Status& cause) {
+  const std::uint64_t mesh = owned.mesh->id;
+  owned.is_ending = true;
+  owned.failure = cause;
+  if (owned.owner && owned.owner->find_extras()) std::erase(owned.owner->extras().owned, mesh);
+  owned.owner.reset();
+  for (std::uint32_t i = 0; i < owned.places.size(); ++i) {
+    if (owned.places[i].is_live) stop_member(owned, i, 0, cause);
+  }
+  if (owned.not_done == 0 && owned.starting == 0) forget_owned(mesh);
+}
+
+bool Shard::is_stopping(const OwnedMesh& owned, std::uint32_t index) {
+  for (const auto& request : owned.stops) {
+    for (const std::uint32_t open : request->open) {
+      if (open == index) return true;
+    }
+  }
+  return false;
+}
+
+void Shard::on_member_done(OwnedMesh& owned, std::uint32_t index) {
+  const std::uint64_t mesh = owned.mesh->id;
+  OwnedMesh::Place& place = owned.places[index];
+  if (!std::exchange(place.is_done, true)) --owned.not_done;
+  place.is_live = false;
+  owned.snapshots.erase(index);
+  for (std::size_t i = 0; i < owned.stops.size();) {
+    StopRequest& request = *owned.stops[i];
+    std::erase(request.open, index);
+    if (!request.open.empty()) {
+      ++i;
+      continue;
+    }
+    wheel_.remove(request);
+    Status status;
+    if (request.killed > 0) {
+      status = deadline_exceeded(std::to_string(request.killed) + " of " +
+                                 owned.mesh->type->name +
+                                 "'s members were still busy at the deadline, and were killed");
+    }
+    answer_call(request.from, request.call, std::move(status));
+    owned.stops.erase(owned.stops.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (owned.not_done == 0 && owned.starting == 0) forget_owned(mesh);
+}
+
+void Shard::forget_on(ShardId shard, std::uint64_t mesh) {
+  Envelope forget;
+  forget.kind = Kind::kStop;
+  forget.member = {mesh, UINT32_MAX};
+  post(shard, std::move(forget));
+}
+
+/// No member is left: nobody needs to remember the mesh.
+void Shard::forget_owned(std::uint64_t mesh) {
+  const auto found = owned_.find(mesh);
+  OwnedMesh& owned = found->second;
+  if (owned.spawned) owned.spawned->complete(owned.failure);
+  for (const auto& request : owned.stops) {
+    wheel_.remove(*request);
+    answer_call(request->from, request->call, Status());
+  }
+  if (!owned.name.empty()) {
+    Envelope unpublish;
+    unpublish.kind = Kind::kUnpublish;
+    unpublish.member = {mesh, 0};
+    unpublish.parcel = std::make_shared<Parcel>();
+    unpublish.parcel->name = owned.name;
+    post(kHub, std::move(unpublish));
+  }
+  std::vector<ShardId> told;
+  for (const OwnedMesh::Place& place : owned.places) {
+    if (std::find(told.begin(), told.end(), place.shard) == told.end()) told.push_back(place.shard);
+  }
+  for (const ShardId shard : told) forget_on(shard, mesh);
+  if (owned.owner && owned.owner->find_extras()) std::erase(owned.owner->extras().owned, mesh);
+  owned_.erase(found);
+}
+
+void Shard::answer_call(ShardId to, std::uint64_t call, Status status) {
+  Envelope answer;
+  answer.kind = Kind::kStopped;
+  answer.call = call;
+  answer.status = std::move(status);
+  post(to, std::move(answer));
+}
+
+void Shard::stop(Member* caller, const internal::Members& members, std::uint64_t deadline_ns,
+                 std::shared_ptr<internal::FutureState<void>> stopped) {
+  if (!members.mesh || members.count == 0) {
+    stopped->complete(check_target(members.mesh.get(), UINT32_MAX, "stop"));
+    return;
+  }
+  Call& call = calls_.open();
+  call.state = std::make_shared<RequestState<void>>(std::move(stopped));
+  call.state->call_id = call.id;
+  call.request_name = "stop";
+  call.mesh = members.mesh;
+  call.member = {members.mesh->id, members.at(0)};
+  call.shard = members.mesh->owner_shard;
+  call.begun_ns = now_ns_;
+  // The members are killed at the deadline; what is beyond that is the way there and back.
+  call.deadline_ns = deadline_ns + static_cast<std::uint64_t>(kCallDeadline.count());
+  link_call(caller, call);
+  wheel_.add(call, call.deadline_ns);
+  Envelope envelope;
+  envelope.kind = Kind::kStopMesh;
+  envelope.member = {members.mesh->id, 0};
+  envelope.call = call.id;
+  envelope.deadline_ns = deadline_ns;
+  envelope.parcel = std::make_shared<Parcel>();
+  for (std::uint32_t i = 0; i < members.count; ++i) {
+    envelope.parcel->members.push_back(members.at(i));
+  }
+  post(members.mesh->owner_shard, std::move(envelope));
+}
+
+void Shard::on_stop_mesh(const Envelope& envelope) {
+  const auto found = owned_.find(envelope.member.mesh);
+  if (found == owned_.end()) return answer_call(envelope.from, envelope.call, Status());
+  OwnedMesh& owned = found->second;
+  auto request = std::make_unique<StopRequest>();
+  request->from = envelope.from;
+  request->call = envelope.call;
+  request->mesh = envelope.member.mesh;
+  for (const std::uint32_t index : envelope.parcel->members) {
+    if (index < owned.places.size() && !owned.places[index].is_done) request->open.push_back(index);
+  }
+  if (request->open.empty()) return answer_call(envelope.from, envelope.call, Status());
+  wheel_.add(*request, envelope.deadline_ns);
+  const std::vector<std::uint32_t> open = request->open;
+  owned.stops.push_back(std::move(request));
+  for (const std::uint32_t index : open) stop_member(owned, index, envelope.deadline_ns, Status());
+}
+
+void Shard::on_stop_due(StopRequest& request) {
+  const auto found = owned_.find(request.mesh);
+  if (found == owned_.end()) return;
+  request.killed = static_cast<std::uint32_t>(request.open.size());
+  const std::vector<std::uint32_t> open = request.open;
+  for (const std::uint32_t index : open) {
+    stop_member(found->second, index, 0,
+                deadline_exceeded("it was still busy at the deadline of its stop"));
+  }
+}
+
+void Shard::kill(const internal::Members& members, const Status& cause) {
+  if (!members.mesh) return;
+  const Route& route = route_to(members.mesh);
+  for (std::uint32_t i = 0; i < members.count; ++i) {
+    const std::uint32_t index = members.at(i);
+    if (index >= route.places.size()) continue;
+    Envelope stop;
+    stop.kind = Kind::kStop;
+    stop.member = {members.mesh->id, index};
+    stop.status = cause.ok() ? actor_lost("killed") : cause;
+    post(route.places[index].shard, std::move(stop));
+  }
+}
+
+void Shard::close_client(std::uint32_t client) {
+  std::vector<std::uint64_t> meshes;
+  for (const auto& [id, owned] : owned_) {
+    if (!owned.owner && owned.mesh->client == client && !owned.is_ending) meshes.push_back(id);
+  }
+  for (const std::uint64_t mesh : meshes) {
+    const auto found = owned_.find(mesh);
+    if (found != owned_.end()) {
+      end_owned(found->second, cancelled("client " + std::to_string(client) + " has ended"));
+    }
+  }
+  flush();
+}
+
+// Deaths, and who hears of them.
+
+void Shard::watch(const internal::Members& members, MemberName watcher, std::uint64_t number) {
+  if (!members.mesh) return;
+  Envelope envelope;
+  envelope.kind = Kind::kWatch;
+  envelope.member = {members.mesh->id, 0};
+  envelope.sender = watcher;
+  envelope.number = number;
+  envelope.parcel = std::make_shared<Parcel>();
+  for (std::uint32_t i = 0; i < members.count; ++i) {
+    envelope.parcel->members.push_back(members.at(i));
+  }
+  envelope.parcel->name = members.mesh->type->name;
+  post(members.mesh->owner_shard, std::move(envelope));
+}
+
+void Shard::on_watch(const Envelope& envelope) {
+  Watch watch{envelope.from, envelope.sender, envelope.number, envelope.parcel->members};
+  const auto found = owned_.find(envelope.member.mesh);
+  if (found != owned_.end()) {
+    found->second.watches.push_back(std::move(watch));
+    return;
+  }
+  // Too late: it hears at once, as if the death had come now.
+  Envelope notice;
+  notice.kind = Kind::kNotice;
+  notice.member = watch.watcher;
+  notice.number = watch.number;
+  notice.parcel = std::make_shared<Parcel>();
+  notice.parcel->death = std::make_shared<const Death>(
+      Death{envelope.member, envelope.parcel->name + " mesh",
+            actor_lost("it had ended before it was watched"), 0, false, false});
+  post(watch.shard, std::move(notice));
+}
+
+void Shard::tell(OwnedMesh& owned, const Death& death) {
+  const auto shared = std::make_shared<const Death>(death);
+  if (owned.owner) hear(*owned.owner, death);
+  for (const Watch& watch : owned.watches) {
+    const bool is_meant = death.is_escalated || std::find(watch.members.begin(), watch.members.end(),
+                                                          death.member.index) != watch.members.end();
+    if (!is_meant) continue;
+    Envelope notice;
+    notice.kind = Kind::kNotice;
+    notice.member = watch.watcher;
+    notice.number = watch.number;
+    notice.parcel = std::make_shared<Parcel>();
+    notice.parcel->death = shared;
+    post(watch.shard, std::move(notice));
+  }
+}
+
+void Shard::on_notice(const Envelope& envelope) {
+  if (envelope.member == MemberName()) {
+    const auto found = watches_.find(envelope.number);
+    if (found != watches_.end()) found->second(*envelope.parcel->death);
+    return;
+  }
+  if (Member* member = find_member(envelope.member)) hear(*member, *envelope.parcel->death);
+}
+
+/// Its handler of deaths takes its turn like any other: as a message.
+void Shard::hear(Member& member, const Death& death) {
+  if (member.life == Member::Life::kDead || !member.mesh()->type->on_death) return;
+  Delivery& delivery = deliveries_.take();
+  delivery.state = Delivery::State::kQueued;
+  delivery.shard = this;
+  delivery.member = &member;
+  delivery.method = &kDeathMethod;
+  delivery.from = wiring_.id;
+  delivery.owes_credit = false;
+  delivery.is_stream = delivery.is_once = delivery.awaits_argument = false;
+  delivery.death = std::make_shared<const Death>(death);
+  // In front of all data: a word about the world, and not of one of its senders.
+  member.mailbox.push_front(delivery);
+  make_ready(member);
+}
+
+const internal::MethodInfo Shard::kDeathMethod = {
+    0, 0, "Death", true, false, [](void* actor, internal::Invocation& invocation) {
+      auto& delivery = static_cast<Delivery&>(invocation);
+      try {
+        delivery.member->mesh()->type->on_death(actor, *delivery.death);
+        delivery.finish(internal::RawMessage());
+      } catch (...) {
+        delivery.crash(internal::status_of_user_exception());
+      }
+    }};
+
+void Shard::keep_watch(std::uint64_t number, std::function<void(const Death&)> on_death) {
+  watches_[number] = std::move(on_death);
+}
+
+// Snapshots.
+
+void Shard::on_snapshot(Envelope& envelope) {
+  const auto found = owned_.find(envelope.member.mesh);
+  if (found == owned_.end()) return;
+  OwnedMesh& owned = found->second;
+  const OwnedMesh::Place& place = owned.places[envelope.member.index];
+  // One of an incarnation that is over would take back what its successor has done.
+  if (place.is_done || place.incarnation != envelope.request_id) return;
+  owned.snapshots[envelope.member.index] = {envelope.number,
+                                            envelope.parcel->starts.front().snapshot};
+  Envelope kept;
+  kept.kind = Kind::kKept;
+  kept.member = envelope.member;
+  kept.number = envelope.number;
+  post(envelope.from, std::move(kept));
+}
+
+}  // namespace seaway::app

@@ -1,0 +1,195 @@
+// Reductions: members of a host combine what they answer, and hosts along a tree.
+
+#include <algorithm>
+#include <utility>
+
+#include "app/shard.hpp"
+
+namespace seaway::app {
+namespace {
+
+/// Children of each host in the tree.
+constexpr std::size_t kFanOut = 8;
+
+}  // namespace
+
+/// One call whose answer comes from the root of a tree of hosts. Host number k of those that have
+/// members has 8k + 1 .. 8k + 8 as its children.
+void Shard::start_reduction(Member* caller, internal::CallOrder order, internal::Combine combine) {
+  const auto fail = [&order](const Status& status) { order.one->answer(status); };
+  if (!order.to.mesh || order.to.count == 0) {
+    return fail(check_target(order.to.mesh.get(), UINT32_MAX, order.request_name));
+  }
+  if (order.argument || order.argument_outcome) {
+    return fail(invalid_argument(std::string(order.request_name) +
+                                 ": a reduction cannot wait for an unresolved argument; call() "
+                                 "can, and reduce() of what it returns"));
+  }
+  const Route& route = route_to(order.to.mesh);
+  std::vector<ShardId> shards;
+  std::map<ShardId, std::vector<std::uint32_t>> members;
+  for (std::uint32_t i = 0; i < order.to.count; ++i) {
+    const std::uint32_t index = order.to.at(i);
+    if (Status status = check_target(order.to.mesh.get(), index, order.request_name);
+        !status.ok()) {
+      return fail(status);
+    }
+    const ShardId shard = route.places[index].shard;
+    if (!wiring_.network->is_up(shard)) {
+      return fail({StatusCode::kHostLost, std::string(order.request_name) + ": host " +
+                                              std::to_string(host_of_shard(shard)) + " was lost"});
+    }
+    if (members[shard].empty()) shards.push_back(shard);
+    members[shard].push_back(index);
+  }
+  Call& call = calls_.open();
+  call.state = std::move(order.one);
+  call.state->call_id = call.id;
+  call.mesh = order.to.mesh;
+  call.member = {order.to.mesh->id, order.to.at(0)};
+  call.shard = shards.front();
+  call.request_name = order.request_name;
+  call.begun_ns = now_ns_;
+  const auto limit = order.options.deadline.count() > 0 ? order.options.deadline : kCallDeadline;
+  call.deadline_ns = now_ns_ + static_cast<std::uint64_t>(limit.count());
+  link_call(caller, call);
+  wheel_.add(call, call.deadline_ns);
+  for (std::size_t k = 0; k < shards.size(); ++k) {
+    Envelope envelope;
+    envelope.kind = Kind::kCombine;
+    envelope.member = {order.to.mesh->id, 0};
+    if (caller) envelope.sender = caller->member_name();
+    envelope.call = call.id;
+    envelope.request_type = order.request_type;
+    envelope.reply_type = order.reply_type;
+    envelope.deadline_ns = call.deadline_ns;
+    envelope.payload = order.request;
+    envelope.parcel = std::make_shared<Parcel>();
+    envelope.parcel->combine = combine;
+    envelope.parcel->members = std::move(members[shards[k]]);
+    envelope.parcel->is_root = k == 0;
+    if (k > 0) envelope.parcel->parent = shards[(k - 1) / kFanOut];
+    for (std::size_t child = kFanOut * k + 1;
+         child <= kFanOut * (k + 1) && child < shards.size(); ++child) {
+      envelope.parcel->children.push_back(shards[child]);
+    }
+    post(shards[k], std::move(envelope));
+  }
+}
+
+namespace {
+
+/// A reduction's number is its call's, and whose that is.
+std::uint64_t node_key(ShardId from, std::uint64_t call) {
+  return mix64(call ^ (std::uint64_t{from} << 48));
+}
+
+}  // namespace
+
+void Shard::on_combine(Envelope& envelope) {
+  const Parcel& parcel = *envelope.parcel;
+  const std::uint64_t id = node_key(envelope.from, envelope.call);
+  std::unique_ptr<ReductionNode>& slot = nodes_[id];
+  if (!slot) slot = std::make_unique<ReductionNode>();  // Else a child was faster.
+  ReductionNode& node = *slot;
+  node.id = id;
+  node.from = envelope.from;
+  node.call = envelope.call;
+  node.parent = parcel.parent;
+  node.is_root = parcel.is_root;
+  node.combine = parcel.combine;
+  node.children = parcel.children;
+  node.values.resize(parcel.members.size() + parcel.children.size());
+  node.missing = node.values.size();
+  node.is_known = true;
+  wheel_.remove(node);
+  wheel_.add(node, envelope.deadline_ns);
+  for (auto& [child, value] : std::exchange(node.early, {})) place_partial(node, child, value);
+  LocalMesh* local = find_local(envelope.member.mesh);
+  for (std::size_t i = 0; i < parcel.members.size(); ++i) {
+    const std::uint32_t index = parcel.members[i];
+    Member* member = local && index < local->members.size() ? local->members[index].get() : nullptr;
+    const internal::MethodInfo* method =
+        local ? local->mesh->type->find(envelope.request_type) : nullptr;
+    if (!nodes_.contains(id)) return;  // An error has ended it.
+    if (!member || member->life != Member::Life::kLive || !method) {
+      const std::string name = local ? internal::member_name(local->mesh.get(), index)
+                                     : "member " + std::to_string(index);
+      contribute(node, i,
+                 member && !method ? unimplemented(name + " knows no message of type " +
+                                                   std::to_string(envelope.request_type))
+                                   : actor_lost(name + " is not alive; nothing was handled"));
+      continue;
+    }
+    Delivery& delivery = deliveries_.take();
+    delivery.state = Delivery::State::kQueued;
+    delivery.shard = this;
+    delivery.member = member;
+    delivery.method = method;
+    delivery.from = wiring_.id;
+    delivery.sender = envelope.sender;
+    delivery.request = envelope.payload;
+    delivery.deadline_ns = envelope.deadline_ns;
+    delivery.request_id = id;
+    delivery.node = &node;
+    delivery.node_position = static_cast<std::uint32_t>(i);
+    enqueue(delivery);
+  }
+}
+
+void Shard::contribute(ReductionNode& node, std::size_t at, Result<internal::RawMessage> value) {
+  if (node.values[at]) return;
+  node.values[at] = std::move(value);
+  if (--node.missing == 0) finish_node(node);
+}
+
+void Shard::finish_node(ReductionNode& node) {
+  Result<internal::RawMessage> sum = std::move(*node.values.front());
+  for (std::size_t i = 1; i < node.values.size() && sum.ok(); ++i) {
+    sum = node.values[i]->ok() ? node.combine(*sum, **node.values[i])
+                               : Result<internal::RawMessage>(node.values[i]->status());
+  }
+  Envelope envelope;
+  envelope.kind = node.is_root ? Kind::kReply : Kind::kPartial;
+  envelope.call = node.call;
+  envelope.number = node.is_root ? 0 : node.from;
+  if (sum.ok()) {
+    envelope.payload = std::move(sum).value();
+  } else {
+    envelope.status = sum.status();
+  }
+  const ShardId to = node.is_root ? node.from : node.parent;
+  wheel_.remove(node);
+  nodes_.erase(node.id);
+  post(to, std::move(envelope));
+}
+
+void Shard::place_partial(ReductionNode& node, ShardId child,
+                          const Result<internal::RawMessage>& value) {
+  const auto found = std::find(node.children.begin(), node.children.end(), child);
+  if (found == node.children.end()) return;
+  const std::size_t own = node.values.size() - node.children.size();
+  contribute(node, own + static_cast<std::size_t>(found - node.children.begin()), value);
+}
+
+void Shard::on_partial(Envelope& envelope) {
+  const std::uint64_t id = node_key(static_cast<ShardId>(envelope.number), envelope.call);
+  std::unique_ptr<ReductionNode>& slot = nodes_[id];
+  Result<internal::RawMessage> value = envelope.status.ok()
+                                           ? Result<internal::RawMessage>(envelope.payload)
+                                           : Result<internal::RawMessage>(envelope.status);
+  if (!slot) {
+    // The child was faster than the word that there is a reduction; or that is over already.
+    slot = std::make_unique<ReductionNode>();
+    slot->id = id;
+    wheel_.add(*slot, now_ns_ + static_cast<std::uint64_t>(kCallDeadline.count()));
+  }
+  ReductionNode& node = *slot;
+  if (node.is_known) {
+    place_partial(node, envelope.from, value);
+  } else {
+    node.early.emplace_back(envelope.from, std::move(value));
+  }
+}
+
+}  // namespace seaway::app
