@@ -28,6 +28,13 @@ namespace seaway {
 namespace client {
 struct SliceRecord;
 }  // namespace client
+namespace internal {
+class Caller;
+}  // namespace internal
+struct Placement;
+class SpawnOptions;
+template <class A>
+class ActorMesh;
 
 /// What becomes of a run or an upload when there is no room for it.
 ///
@@ -98,6 +105,12 @@ class Slice {
   Status release();
   /// Administrative: binds it to other physical devices, between runs; values stay bit-equal.
   Status rebind();
+
+  // Where actors go; include seaway/app.hpp. As it is bound at the time of the call.
+  /// The hosts that have its devices, one place each, on axis "host".
+  Placement hosts() const;
+  /// One place for each device, at its host, on the axes of the slice's mesh.
+  Placement devices() const;
 
   /// "slice 1 of client 1 mesh(data=2)".
   std::string to_string() const;
@@ -189,6 +202,22 @@ class Client {
     };
     return capture_program(std::move(name), call, std::move(parameters), std::move(options), takes);
   }
+
+  // Actors; include seaway/app.hpp.
+  /// All hosts of the cluster, one place each, on axis "host".
+  Placement hosts() const;
+  /// Makes one actor of class `A` at each place: `A(Self, arguments...)`, which are copied for each
+  /// of them. Blocks until all live. They end with this client. Errors: what the first constructor
+  /// threw or failed with, after which none is left; kInvalidArgument for a name that is taken, a
+  /// host that is not there or a mistake in A::describe; kHostLost; kResourceExhausted.
+  template <class A, class... Arguments>
+  Result<ActorMesh<A>> spawn(const SpawnOptions& options, Arguments... arguments) const;
+  /// The mesh of that name, whoever spawned it. Blocks. Errors: kNotFound; kInvalidArgument when it
+  /// is of another class.
+  template <class A>
+  Result<ActorMesh<A>> find(const std::string& name) const;
+  /// For the library: in whose name calls of actors are made.
+  Result<std::shared_ptr<internal::Caller>> caller() const;
 
   /// What everything that waits is waiting for, as text. Asks the cluster; blocks.
   std::string why() const;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "seaway/status.hpp"
-#include "seaway/supervision.hpp"
+#include "seaway/app/supervision.hpp"
 
 namespace seaway::actor {
 

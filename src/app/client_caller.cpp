@@ -36,9 +36,8 @@ Status ClientCaller::take_place() {
 void ClientCaller::call(internal::CallOrder order) {
   if (Status status = take_place(); !status.ok()) return fail(order, status);
   auto self = std::static_pointer_cast<ClientCaller>(shared_from_this());
-  const internal::CallOrder copy =
-      is_closed_ ? order : internal::CallOrder();  // Only for its failure, below.
-  if (!door_->post(Door::Posted{std::move(self), std::move(order), {}})) fail(copy, closed());
+  Door::Posted posted{std::move(self), std::move(order), {}};
+  if (!door_->post(posted)) fail(posted.order, closed());
 }
 
 Status ClientCaller::send(internal::CallOrder order) {
@@ -59,7 +58,8 @@ Status ClientCaller::send(internal::CallOrder order) {
                             "failure");
   }
   auto self = std::static_pointer_cast<ClientCaller>(shared_from_this());
-  return door_->post(Door::Posted{std::move(self), std::move(order), {}}) ? Status() : closed();
+  Door::Posted posted{std::move(self), std::move(order), {}};
+  return door_->post(posted) ? Status() : closed();
 }
 
 void ClientCaller::run(Shard& hub, internal::CallOrder order) {

@@ -38,7 +38,7 @@ class ClientCaller final : public internal::Caller {
   std::string to_string() const override { return "client " + std::to_string(client_); }
 
   /// Ends the client's meshes. What it asks afterwards fails.
-  void close();
+  void close() override;
 
   /// On the hub's thread: what call() and send() left at the door.
   void run(Shard& hub, internal::CallOrder order);

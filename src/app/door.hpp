@@ -34,11 +34,14 @@ class Door {
     actor_ = std::move(actor);
     poke_ = std::move(poke);
   }
-  /// False, and nothing was taken, once the shard has ended.
-  bool post(Posted posted) {
+  /// False once the shard has ended; `posted` is then what it was.
+  bool post(Posted& posted) {
     return put([&posted](Content& content) { content.posted.push_back(std::move(posted)); });
   }
-  bool post(std::function<void()> work) { return post(Posted{nullptr, {}, std::move(work)}); }
+  bool post(std::function<void()> work) {
+    Posted posted{nullptr, {}, std::move(work)};
+    return post(posted);
+  }
   bool deliver(std::vector<Envelope>& batch) {
     return put([&batch](Content& content) {
       if (content.envelopes.empty()) {

@@ -63,7 +63,7 @@ struct Snapshot {
 /// A member to be made, or that was made.
 struct Start {
   std::uint32_t index = 0;
-  std::uint32_t incarnation = 0;
+  std::uint32_t incarnation = 1;
   std::shared_ptr<const Snapshot> snapshot;  // What it begins with; null: nothing.
   std::uint64_t snapshot_number = 0;
   Status status;

@@ -26,8 +26,8 @@ class RequestState final : public internal::CallBase {
   }
   Result<internal::RawMessage> outcome() override { return internal::RawMessage(); }
   internal::FutureCore& core() override { return *state_; }
-  void found(Value value) requires(!std::is_void_v<Value>)
-  {
+  template <class Found>
+  void found(Found value) {
     state_->complete(std::move(value));
   }
 

@@ -19,7 +19,8 @@ std::string_view to_string(Kind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-Shard::Shard(Wiring wiring) : wiring_(std::move(wiring)) {
+Shard::Shard(Wiring wiring)
+    : wiring_(std::move(wiring)), wheel_(wiring_.engine->clock().now_ns()) {
   outgoing_.resize(wiring_.network->shards());
   incoming_.resize(wiring_.network->shards());
   now_ns_ = wiring_.engine->clock().now_ns();
@@ -36,6 +37,12 @@ Shard::~Shard() {
   calls_.for_each([this](Call& call) {
     close_call(call, cancelled("the cluster has ended"), 0);
   });
+  for (auto& [id, node] : nodes_) wheel_.remove(*node);
+  for (auto& [id, owned] : owned_) {
+    for (const auto& request : owned.stops) wheel_.remove(*request);
+    if (owned.spawned) owned.spawned->complete(cancelled("the cluster has ended"));
+  }
+  if (armed_ns_ != 0) wiring_.engine->cancel(armed_);
 }
 
 void Shard::receive(const Frame&) { turn(); }

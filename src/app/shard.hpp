@@ -73,9 +73,11 @@ struct StopRequest : ShardTimer {
 
 /// A mesh that a member or a client of this shard has spawned, and looks after.
 struct OwnedMesh {
+  explicit OwnedMesh(actor::Supervision own) : supervision(std::move(own)) {}
+
   struct Place {
     ShardId shard = 0;
-    std::uint32_t incarnation = 0;
+    std::uint32_t incarnation = 1;
     bool is_live = false;
     bool is_done = false;  // Ended for good.
   };
@@ -238,7 +240,7 @@ class Shard final : public actor::Actor {
   void begin_start(OwnedMesh& owned, const std::vector<std::uint32_t>& members);
   void on_started(Envelope& envelope);
   void on_death(MemberName member, std::uint32_t incarnation, const Status& cause);
-  void give_up(OwnedMesh& owned, const Status& cause);
+  void give_up(OwnedMesh& owned, const Status& why);
   void on_stop_mesh(const Envelope& envelope);
   void on_member_done(OwnedMesh& owned, std::uint32_t index);
   void on_stop_due(StopRequest& request);

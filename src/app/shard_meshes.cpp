@@ -43,8 +43,9 @@ void Shard::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal:
   mesh->client = client;
   if (owner) mesh->owner = owner->member_name();
   const auto members = static_cast<std::uint32_t>(mesh->hosts.size());
-  OwnedMesh& owned = owned_[mesh->id];
-  owned.supervision = actor::Supervision(members, order.restart, order.intensity);
+  OwnedMesh& owned =
+      owned_.try_emplace(mesh->id, actor::Supervision(order.restart, order.intensity, members))
+          .first->second;
   owned.factory = std::move(order.factory);
   owned.name = std::move(order.name);
   owned.owner = std::move(owner);
@@ -189,7 +190,7 @@ void Shard::on_started(Envelope& envelope) {
     --owned.starting;
     if (start.status.ok()) {
       place.is_live = true;
-      owned.supervision.on_started(start.index);
+      static_cast<void>(owned.supervision.on_started(start.index, start.incarnation));
       if (owned.is_ending) stop_member(owned, start.index, 0, owned.failure);
     } else if (owned.spawned) {
       if (owned.failure.ok()) {
@@ -269,19 +270,21 @@ void Shard::on_death(MemberName member, std::uint32_t incarnation, const Status&
     return;
   }
   const actor::Supervision::Decision decision =
-      owned.supervision.on_death(member.index, incarnation, now_ns_);
-  if (decision.escalate) {
+      was_live ? owned.supervision.on_death(member.index, incarnation, now_ns_)
+               : owned.supervision.on_start_failed(member.index, incarnation, now_ns_);
+  if (!decision.given_up.ok()) {
     place.is_done = true;
     --owned.not_done;
-    give_up(owned, cause);
+    give_up(owned, actor_lost(owned.mesh->type->name + " mesh: " + decision.given_up.message() +
+                              "; the last death: " + cause.to_string()));
     return;
   }
   death.restarts = !decision.start.empty();
   tell(owned, death);
-  for (const std::uint32_t other : decision.stop) {
-    if (other == member.index) continue;
-    owned.places[other].is_live = false;
-    stop_member(owned, other, 0, actor_lost("its gang restarts, for " + death.name + " has died"));
+  for (const auto& other : decision.stop) {
+    if (!std::exchange(owned.places[other.member].is_live, false)) --owned.starting;
+    stop_member(owned, other.member, 0,
+                actor_lost("its gang restarts, for " + death.name + " has died"));
   }
   if (decision.start.empty()) {
     on_member_done(owned, member.index);
@@ -292,9 +295,8 @@ void Shard::on_death(MemberName member, std::uint32_t incarnation, const Status&
     OwnedMesh::Place& again = owned.places[start.member];
     again.incarnation = start.incarnation;
     if (!wiring_.network->is_up(again.shard) && !move_member(owned, start.member)) {
-      give_up(owned, {StatusCode::kHostLost, "no host of " + owned.mesh->type->name +
-                                                 " is left to restart " +
-                                                 name_of(owned, start.member)});
+      give_up(owned, {StatusCode::kHostLost,
+                      "no host is left to restart " + name_of(owned, start.member) + " on"});
       return;
     }
     members.push_back(start.member);
@@ -337,13 +339,7 @@ void Shard::on_moved(const Envelope& envelope) {
 }
 
 /// More deaths than allowed: the mesh ends, and its parent hears of it, or dies of it.
-void Shard::give_up(OwnedMesh& owned, const Status& cause) {
-  const Status why =
-      actor_lost(owned.mesh->type->name + " mesh was given up after " +
-                 std::to_string(owned.supervision.intensity().restarts_max) +
-                 " restarts within " +
-                 std::to_string(owned.supervision.intensity().window.count() / 1'000'000) +
-                 " ms; the last death: " + cause.to_string());
+void Shard::give_up(OwnedMesh& owned, const Status& why) {
   const std::shared_ptr<Member> owner = owned.owner;
   tell(owned, {{owned.mesh->id, 0}, owned.mesh->type->name + " mesh", why, 0, false, true});
   end_owned(owned, why);

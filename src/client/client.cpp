@@ -29,15 +29,25 @@ struct Client::Owner {
   std::shared_ptr<void> keep_alive;  // Goes last.
   std::shared_ptr<client::Session> session;
 
+  bool is_lent = false;  // Then the session ends without it.
+
   Owner(std::shared_ptr<client::Session> own, std::shared_ptr<void> cluster)
       : keep_alive(std::move(cluster)), session(std::move(own)) {}
-  ~Owner() { session->close(); }
+  ~Owner() {
+    if (!is_lent) session->close();
+  }
   Owner(const Owner&) = delete;
   Owner& operator=(const Owner&) = delete;
 };
 
 Client client::make_client(std::shared_ptr<Session> session, std::shared_ptr<void> keep_alive) {
   return Client(std::make_shared<Client::Owner>(std::move(session), std::move(keep_alive)));
+}
+
+Client client::lend_client(std::shared_ptr<Session> session) {
+  auto owner = std::make_shared<Client::Owner>(std::move(session), nullptr);
+  owner->is_lent = true;
+  return Client(std::move(owner));
 }
 
 Client debug_client(ClientOptions options) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <source_location>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct SliceRecord {
   std::shared_ptr<Session> session;
   Mesh mesh;
   std::atomic<bool> is_released = false;
+  std::mutex mutex;
+  std::vector<std::uint32_t> binding;  // Island, then its devices. Guarded by mutex.
 };
 
 /// What makes arrays, and of which specs: a program, or the spec of an upload. Immutable once

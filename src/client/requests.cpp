@@ -1,6 +1,7 @@
 // Questions to the controller that a client waits for.
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 
 #include "actor/handler_scope.hpp"
@@ -8,6 +9,25 @@
 #include "client/session.hpp"
 
 namespace seaway::client {
+
+namespace {
+
+/// "0 2 3": island 0, devices 2 and 3.
+std::vector<std::uint32_t> read_binding(const std::string& text) {
+  std::vector<std::uint32_t> numbers;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    std::uint32_t number = 0;
+    const auto [next, error] = std::from_chars(at, end, number);
+    if (error != std::errc()) break;
+    numbers.push_back(number);
+    at = next + 1;
+  }
+  return numbers;
+}
+
+}  // namespace
 
 Status Session::open() {
   if (!wiring_.engine) return {};
@@ -107,6 +127,7 @@ Result<std::shared_ptr<SliceRecord>> Session::acquire_slice(const SliceRequest& 
     return invalid_argument("slice refused: contiguous and spread exclude each other");
   }
   const SliceId slice = next_id();
+  std::vector<std::uint32_t> binding;
   if (wiring_.engine && !debug()) {
     SliceRequest full = request;
     full.mesh = axes;
@@ -116,8 +137,10 @@ Result<std::shared_ptr<SliceRecord>> Session::acquire_slice(const SliceRequest& 
       return frames::acquire_slice(id(), number, slice, full);
     });
     if (!answer.ok()) return answer.status();
+    binding = read_binding(*answer);
   }
   auto record = std::make_shared<SliceRecord>();
+  record->binding = std::move(binding);
   record->session = shared_from_this();
   record->mesh = Mesh(slice, std::move(axes));
   std::lock_guard guard(names_mutex_);
@@ -138,14 +161,16 @@ Status Session::release_slice(SliceRecord& slice) {
       .status();
 }
 
-Status Session::rebind_slice(const SliceRecord& slice) {
+Status Session::rebind_slice(SliceRecord& slice) {
   const SliceId name = slice.mesh.slice();
   if (slice.is_released) return invalid_argument("slice " + name_of(name) + " has been released");
-  return ask("rebind slice " + name_of(name),
-             [this, name](std::uint64_t request) {
-               return frames::rebind_slice(id(), request, name);
-             })
-      .status();
+  const auto answer = ask("rebind slice " + name_of(name), [this, name](std::uint64_t request) {
+    return frames::rebind_slice(id(), request, name);
+  });
+  if (!answer.ok()) return answer.status();
+  std::lock_guard guard(slice.mutex);
+  slice.binding = read_binding(*answer);
+  return {};
 }
 
 std::string Session::why(std::uint64_t what) {

@@ -367,6 +367,10 @@ void Session::stop_all_timers() {
 // The end.
 
 void Session::close() {
+  {
+    std::lock_guard guard(caller_mutex_);
+    if (caller_) caller_->close();
+  }
   if (!wiring_.engine) is_closed_.store(true, std::memory_order_release);
   std::vector<Record*> records;
   std::map<std::uint64_t, PendingFetch> fetches;

@@ -21,6 +21,7 @@
 #include "client/outbox.hpp"
 #include "client/record.hpp"
 #include "client/registry.hpp"
+#include "seaway/app/runtime.hpp"
 #include "seaway/client.hpp"
 #include "transport/bulk.hpp"
 
@@ -35,6 +36,9 @@ struct Wiring {
   ClientId client = 0;
   /// Makes a native function known to all hosts under its name, before it is defined.
   std::function<Status(const function::NativeFunction&)> register_native = {};
+  /// The end of this client's calls of actors; asked for once, when it is needed.
+  std::function<std::shared_ptr<internal::Caller>()> open_caller = {};
+  std::uint32_t islands = 1, hosts = 1, devices = 1;  // Hosts and devices of each island.
 };
 
 /// Thread-safe unless said otherwise. Client threads append what they say to an outbox; the
@@ -44,6 +48,9 @@ class Session : public std::enable_shared_from_this<Session> {
   Session(Wiring wiring, ClientOptions options);
   ~Session();
 
+  /// In whose name this client calls actors. Errors: kInvalidArgument without a cluster;
+  /// kCancelled once closed.
+  Result<std::shared_ptr<internal::Caller>> caller();
   /// Says hello and waits for the controller's answer. Call once, before anything else.
   Status open();
   /// Completes everything that is pending with kCancelled and says goodbye. Later calls are
@@ -76,7 +83,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<std::string> ask(std::string what, const BuildRequest& build);
   Result<std::shared_ptr<SliceRecord>> acquire_slice(const SliceRequest& request);
   Status release_slice(SliceRecord& slice);
-  Status rebind_slice(const SliceRecord& slice);
+  Status rebind_slice(SliceRecord& slice);
   std::string why(std::uint64_t id);
 
   // Registrations (registry.cpp).
@@ -173,6 +180,9 @@ class Session : public std::enable_shared_from_this<Session> {
   std::map<std::uint64_t, PendingFetch> fetches_;
   std::map<std::uint64_t, PendingRequest> requests_;
 
+  std::mutex caller_mutex_;
+  std::shared_ptr<internal::Caller> caller_;  // Guarded by caller_mutex_.
+
   std::mutex names_mutex_;  // Guards what follows; may be held while mutex_ is taken.
   std::map<SliceId, std::shared_ptr<SliceRecord>> slices_;
   std::map<std::string, std::shared_ptr<SpecRecord>> specs_;
@@ -203,5 +213,7 @@ std::shared_ptr<Session> make_session(Wiring wiring, ClientOptions options);
 /// The public handle of `session`: when the last copy goes, the session is closed and then
 /// `keep_alive` (the cluster) let go.
 Client make_client(std::shared_ptr<Session> session, std::shared_ptr<void> keep_alive);
+/// Another handle of a session that ends without it: for the actors of its client.
+Client lend_client(std::shared_ptr<Session> session);
 
 }  // namespace seaway::client

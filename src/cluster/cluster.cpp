@@ -22,11 +22,22 @@ Cluster::State::State(const cluster::EmbeddedOptions& options, device::Compiler 
       options, *engine, events, [this, &compiler](IslandId, std::function<void()> on_progress) {
         return std::make_unique<device::CpuBackend>(*engine, *arena, std::move(on_progress),
                                                     compiler);
+      },
+      [this, count = options.workers] {
+        std::vector<actor::Engine*> engines;
+        for (std::uint32_t i = 0; i < count; ++i) {
+          workers.push_back(actor::make_control_engine(clock));
+          engines.push_back(workers.back().get());
+        }
+        return engines;
       });
 }
 
 Cluster::State::~State() {
   arena->close();    // What still runs there reads and writes arrays, which end with their hosts.
+  // Actors first: they may still run programs.
+  embedded->detach_apps();
+  for (const auto& worker : workers) worker->stop();
   engine->stop();    // The control thread ends, and with it all actors.
   embedded.reset();  // What the actors referred to; waits for what is just being compiled.
   engine.reset();
@@ -39,9 +50,13 @@ Result<Cluster> Cluster::start(std::string spec) {
   }
   auto options = cluster::parse_embedded(spec);
   if (!options.ok()) return options.status();
-  // The last handle may go in a continuation on the control thread, which cannot wait for itself.
+  // The last handle may go on one of its own threads, which cannot wait for itself.
   return Cluster(std::shared_ptr<State>(new State(*options), [](State* state) {
-    if (state->engine->on_control_thread()) {
+    bool is_own_thread = state->engine->on_control_thread();
+    for (const auto& worker : state->workers) {
+      is_own_thread = is_own_thread || worker->on_control_thread();
+    }
+    if (is_own_thread) {
       std::thread([state] { delete state; }).detach();
     } else {
       delete state;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "actor/engine.hpp"
 #include "base/clock.hpp"
@@ -23,6 +24,7 @@ struct Cluster::State {
   events::EventStream events;
   std::unique_ptr<function::TbbParallelism> arena;
   std::unique_ptr<actor::Engine> engine;
+  std::vector<std::unique_ptr<actor::Engine>> workers;  // Of actors; none before the first.
   std::unique_ptr<cluster::Embedded> embedded;
 };
 

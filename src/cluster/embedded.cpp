@@ -8,8 +8,12 @@
 namespace seaway::cluster {
 
 Embedded::Embedded(const EmbeddedOptions& options, actor::Engine& engine,
-                   events::EventStream& events, const BackendFactory& make_backend)
-    : options_(options), engine_(engine), events_(events) {
+                   events::EventStream& events, const BackendFactory& make_backend,
+                   ActorEngines actor_engines)
+    : options_(options),
+      engine_(engine),
+      events_(events),
+      actor_engines_(std::move(actor_engines)) {
   if (options.links != transport::LinkOptions()) {
     links_ = transport::ClusterLinks::make(options.islands, options.links).value();
   }
@@ -71,12 +75,41 @@ Embedded::Embedded(const EmbeddedOptions& options, actor::Engine& engine,
 
 Embedded::~Embedded() = default;
 
+app::Apps& Embedded::apps() {
+  std::lock_guard guard(apps_mutex_);
+  if (!apps_) {
+    app::Apps::Options options;
+    options.hosts = options_.islands * options_.hosts;
+    options.client_of = [this](ClientId id) -> Result<Client> {
+      std::lock_guard lock(apps_mutex_);
+      const auto found = sessions_.find(id);
+      const auto session = found == sessions_.end() ? nullptr : found->second.lock();
+      if (!session || session->is_closed()) {
+        return cancelled("client " + std::to_string(id) + " has gone, and its session with it");
+      }
+      return client::lend_client(session);
+    };
+    apps_ = std::make_unique<app::Apps>(
+        options, actor_engines_ ? actor_engines_() : std::vector<actor::Engine*>{&engine_});
+  }
+  return *apps_;
+}
+
+void Embedded::detach_apps() {
+  std::lock_guard guard(apps_mutex_);
+  if (apps_) apps_->detach();
+}
+
 Result<Client> Embedded::connect(ClientOptions options, std::shared_ptr<void> keep_alive) {
   client::Wiring wiring;
   wiring.engine = &engine_;
   wiring.router = &router_;
   wiring.bulk = &bulk_;
   wiring.client = ++last_client_;
+  wiring.islands = options_.islands;
+  wiring.hosts = options_.hosts;
+  wiring.devices = options_.devices;
+  wiring.open_caller = [this, id = wiring.client] { return apps().open(id); };
   wiring.register_native = [this](const function::NativeFunction& native) -> Status {
     if (natives_.add(native.name, function::make_native(native))) return {};
     return invalid_argument("native function " + native.name +
@@ -84,6 +117,11 @@ Result<Client> Embedded::connect(ClientOptions options, std::shared_ptr<void> ke
   };
   auto session = client::make_session(std::move(wiring), std::move(options));
   if (Status status = session->open(); !status.ok()) return status;
+  {
+    std::lock_guard guard(apps_mutex_);
+    std::erase_if(sessions_, [](const auto& entry) { return entry.second.expired(); });
+    sessions_[session->id()] = session;
+  }
   return client::make_client(std::move(session), std::move(keep_alive));
 }
 

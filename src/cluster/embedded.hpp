@@ -5,7 +5,9 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +15,7 @@
 
 #include "actor/engine.hpp"
 #include "actor/router.hpp"
+#include "app/apps.hpp"
 #include "controller/controller_actor.hpp"
 #include "device/device_actor.hpp"
 #include "device/host_actor.hpp"
@@ -30,6 +33,8 @@ namespace seaway::cluster {
 struct EmbeddedOptions {
   std::uint32_t islands = 1;
   std::uint32_t devices = 1;  // Of each island.
+  std::uint32_t hosts = 1;    // For actors, of each island; its devices are dealt to them.
+  std::uint32_t workers = 1;  // Threads that run actors, beside the control thread.
   std::string device_kind = "cpu";
   std::uint64_t device_memory = std::uint64_t{1} << 30;  // Of each device.
   std::uint64_t host_memory = std::uint64_t{4} << 30;    // Spill room of each host.
@@ -51,13 +56,16 @@ Result<EmbeddedOptions> parse_embedded(std::string_view spec);
 using BackendFactory = std::function<std::unique_ptr<device::Backend>(
     IslandId island, std::function<void()> on_progress)>;
 
+/// The engines that run actors, made when they are first needed; they outlive the cluster's roles.
+using ActorEngines = std::function<std::vector<actor::Engine*>()>;
+
 /// The wiring of one embedded cluster: it spawns the roles on `engine` and binds them to their
 /// names. The engine, and the event stream that all roles record to, outlive it; the roles live as
 /// long as the engine. connect() from any thread but the control thread.
 class Embedded {
  public:
   Embedded(const EmbeddedOptions& options, actor::Engine& engine, events::EventStream& events,
-           const BackendFactory& make_backend);
+           const BackendFactory& make_backend, ActorEngines actor_engines = {});
   ~Embedded();
 
   /// A new client. `keep_alive` lives as long as it does.
@@ -77,6 +85,11 @@ class Embedded {
   std::size_t plans_at_scheduler(IslandId island) const {
     return schedulers_[island]->plan_count();
   }
+  /// The runtime of users' actors; it begins with the first that is asked for.
+  app::Apps& apps();
+  bool has_apps() const { return apps_ != nullptr; }
+  /// Before the actors' engines stop.
+  void detach_apps();
   device::HostCore& host(IslandId island) { return hosts_[island]->core(); }
 
  private:
@@ -94,6 +107,10 @@ class Embedded {
   std::vector<device::HostActor*> hosts_;
   std::vector<actor::Address> devices_;
   std::atomic<ClientId> last_client_ = 0;
+  const ActorEngines actor_engines_;
+  std::mutex apps_mutex_;
+  std::unique_ptr<app::Apps> apps_;  // Made under apps_mutex_.
+  std::map<ClientId, std::weak_ptr<client::Session>> sessions_;  // Guarded by apps_mutex_.
 };
 
 }  // namespace seaway::cluster

@@ -10,7 +10,7 @@ namespace seaway::cluster {
 namespace {
 
 constexpr std::string_view kKnown =
-    "islands, devices, device_memory, host_memory, send_memory, threads, policy, link_latency, "
+    "islands, devices, hosts, workers, device_memory, host_memory, send_memory, threads, policy, link_latency, "
     "link_bandwidth, events, runs_in_flight, runs_shared_in_flight";
 
 Status wrong(std::string_view word, std::string_view value, std::string_view wanted) {
@@ -40,6 +40,8 @@ Status apply(std::string_view word, std::string_view value, EmbeddedOptions& opt
   if (word == "islands")
     return read_count(word, value, transport::ClusterLinks::kIslandsMax, options.islands);
   if (word == "devices") return read_count(word, value, 65536, options.devices);
+  if (word == "hosts") return read_count(word, value, 4096, options.hosts);
+  if (word == "workers") return read_count(word, value, 256, options.workers);
   if (word == "threads") return read_count(word, value, 1024, options.threads);
   if (word == "events") return read_count(word, value, 1 << 24, options.events);
   if (word == "runs_in_flight") return read_count(word, value, 100'000, options.runs_in_flight);

@@ -181,6 +181,7 @@ class ControllerCore {
   // slices.cpp
   static bool uses(const Program& program, SliceId slice);
   void close(Slice& slice);
+  static std::string binding_text(const program::Binding& binding);
   void give_back_slices();
   void try_rebind(Slice& slice);
   void migrate(Slice& slice, const program::Binding& target);

@@ -146,7 +146,7 @@ void ControllerCore::finish_migration(Run& run) {
   if (slice.moves_in_flight == 0) {
     slice.binding = slice.target;
     ++slice.generation;
-    reply(slice.client, slice.rebind_request, {}, std::to_string(slice.binding.island));
+    reply(slice.client, slice.rebind_request, {}, binding_text(slice.binding));
     slice.rebind_request = 0;
   }
   drop_reference(id, array);

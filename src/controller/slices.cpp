@@ -27,6 +27,13 @@ void ControllerCore::reply(ClientId client, std::uint64_t request, Status status
   outbox_.client(client).replies.push_back({request, std::move(status), std::move(text)});
 }
 
+/// What the answers to acquire and rebind say: the island, and then the devices on it.
+std::string ControllerCore::binding_text(const program::Binding& binding) {
+  std::string text = std::to_string(binding.island);
+  for (const DeviceId device : binding.devices) text += " " + std::to_string(device);
+  return text;
+}
+
 void ControllerCore::acquire_slice(ClientId client, std::uint64_t request, SliceId id,
                                    program::SliceRequest wanted) {
   if (client_of(id) != client || slices_.contains(id) || !is_here(client)) {
@@ -43,8 +50,7 @@ void ControllerCore::acquire_slice(ClientId client, std::uint64_t request, Slice
   slice->client = client;
   slice->id = id;
   slice->binding = std::move(binding).value();
-  std::string text = std::to_string(slice->binding.island);
-  for (const DeviceId device : slice->binding.devices) text += " " + std::to_string(device);
+  std::string text = binding_text(slice->binding);
   slices_[id] = std::move(slice);
   reply(client, request, {}, std::move(text));
 }
@@ -130,7 +136,7 @@ void ControllerCore::try_rebind(Slice& slice) {
   if (slice.moves_in_flight > 0) return;
   slice.binding = slice.target;
   ++slice.generation;
-  reply(slice.client, slice.rebind_request, {}, std::to_string(slice.binding.island));
+  reply(slice.client, slice.rebind_request, {}, binding_text(slice.binding));
   slice.rebind_request = 0;
 }
 

@@ -7,8 +7,8 @@
 
 namespace seaway::wire {
 
-Frame FrameBuilder::finish() {
-  const auto segments = message_.getSegmentsForOutput();
+Frame freeze(capnp::MessageBuilder& message) {
+  const auto segments = message.getSegmentsForOutput();
   // The segment table: count - 1, then each size, as 32-bit numbers, padded to whole words.
   const std::size_t table_words = segments.size() / 2 + 1;
   std::size_t words = table_words;

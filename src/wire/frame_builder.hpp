@@ -11,6 +11,9 @@
 
 namespace seaway::wire {
 
+/// The message of any builder as a frame, as it is now.
+Frame freeze(capnp::MessageBuilder& message);
+
 /// One message while it is being written. Lives on the stack of whoever builds it; neither copied
 /// nor moved. A message of up to about 1 KB is built in the builder's own scratch, without the
 /// heap; finish() then copies it once. A frame is Cap'n Proto's standard stream framing, so any
@@ -28,7 +31,7 @@ class FrameBuilder {
   }
 
   /// The message as it is now.
-  Frame finish();
+  Frame finish() { return freeze(message_); }
 
  private:
   static constexpr std::size_t kScratchWords = 128;

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <capnp/generated-header-support.h>
 #include <capnp/message.h>
 #include <capnp/serialize.h>
 

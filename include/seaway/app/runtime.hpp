@@ -288,6 +288,8 @@ class Caller : public std::enable_shared_from_this<Caller> {
                      std::function<void(const Death&)> on_death) = 0;
   virtual const std::shared_ptr<Waiter>& waiter() const = 0;
   virtual std::string to_string() const = 0;
+  /// Ends what a client has spawned; what it asks afterwards fails.
+  virtual void close() {}
 };
 
 /// The member whose handler runs in this thread, or null.

@@ -1,0 +1,40 @@
+// Frames of users' messages, and what exceptions of users' code say.
+
+#include "seaway/app/message.hpp"
+
+#include <kj/exception.h>
+
+#include <exception>
+#include <string>
+
+#include "seaway/app/task.hpp"
+#include "wire/frame_builder.hpp"
+
+namespace seaway::internal {
+
+Frame freeze(capnp::MessageBuilder& builder) { return wire::freeze(builder); }
+
+Status status_of_message_error() {
+  try {
+    throw;
+  } catch (const kj::Exception& error) {
+    return protocol_error(std::string("a message cannot be read: ") +
+                          error.getDescription().cStr());
+  } catch (const std::exception& error) {
+    return protocol_error(std::string("a message cannot be read: ") + error.what());
+  }
+}
+
+Status status_of_user_exception() {
+  try {
+    throw;
+  } catch (const kj::Exception& error) {
+    return user_function_error(std::string("it threw: ") + error.getDescription().cStr());
+  } catch (const std::exception& error) {
+    return user_function_error(std::string("it threw: ") + error.what());
+  } catch (...) {
+    return user_function_error("it threw something that is no std::exception");
+  }
+}
+
+}  // namespace seaway::internal

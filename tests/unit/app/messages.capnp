@@ -1,0 +1,26 @@
+@0xd8f3a1c6b27e4905;
+# Messages of the actors that the tests of the app room spawn.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("seaway::app_test");
+
+struct Add {
+  amount @0 :Int64;
+}
+
+struct Total {
+  total @0 :Int64;
+  name @1 :Text;
+}
+
+struct Ask {
+  text @0 :Text;
+  number @1 :UInt32;
+}
+
+struct Answer {
+  text @0 :Text;
+  number @1 :UInt32;
+}
+
+struct Nothing {}
