@@ -1,0 +1,70 @@
+// Simulation: an app on a whole simulated cluster, in one thread and virtual time, from a seed.
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "seaway/client.hpp"
+#include "seaway/status.hpp"
+
+namespace seaway {
+
+/// What a simulation is of. Two with equal options and one body are the same, step by step.
+struct SimulationOptions {
+  /// As in connect(): "embedded:islands=4,devices=1".
+  std::string cluster = "embedded:islands=4,devices=1";
+  /// Every choice comes from it: who runs next, how long messages take.
+  std::uint64_t seed = 1;
+  /// How long messages between hosts are under way; those of one pair arrive in order.
+  std::chrono::nanoseconds latency_min = std::chrono::microseconds(10);
+  std::chrono::nanoseconds latency_max = std::chrono::milliseconds(2);
+  /// Ends a simulation that goes on and on.
+  std::uint64_t steps_max = 10'000'000;
+};
+
+/// What a body does in the simulated world beside being a client. Only inside the body and those it
+/// has spawned.
+class Simulation {
+ public:
+  virtual ~Simulation() = default;
+
+  virtual Result<Client> connect(ClientOptions options = {}) = 0;
+  /// Another body, with a stack of its own, which may block like this one.
+  virtual void spawn(std::string name, std::function<void()> body) = 0;
+  /// Lets virtual time pass.
+  virtual void sleep(std::chrono::nanoseconds time) = 0;
+  virtual std::chrono::nanoseconds now() const = 0;
+  virtual std::uint64_t random() = 0;
+
+  /// The host's process dies, with its actors and all they had; what was on its way to or from it is
+  /// lost, and the others hear of it after a latency. Its devices are not touched.
+  /// Errors: kInvalidArgument for a host that does not exist or is dead.
+  virtual Status kill_host(std::uint32_t host) = 0;
+  /// It is back, empty; actors are placed there again. Errors: as above, for one that lives.
+  virtual Status restart_host(std::uint32_t host) = 0;
+};
+
+/// How a simulation ended.
+struct SimulationReport {
+  /// Not OK when a body never ended, something was left over, or it took too many steps: with what
+  /// everything waited for.
+  Status status;
+  std::uint64_t steps = 0;
+  std::chrono::nanoseconds virtual_time = std::chrono::nanoseconds(0);
+  std::uint64_t hash = 0;  // Of all that happened: equal for equal simulations.
+
+  /// "seed 7: OK after 1234 steps and 12 ms, hash 0123456789abcdef".
+  std::string to_string() const;
+  std::uint64_t seed = 0;
+};
+
+/// Runs `body` as a client's thread in a simulated cluster, until it and all it has spawned have
+/// ended; get() and every other blocking call let virtual time pass. Clients, actors and futures of
+/// the simulation end with it. Neither thread-safe nor reentrant.
+SimulationReport simulate(const SimulationOptions& options,
+                          const std::function<void(Simulation& simulation)>& body);
+
+}  // namespace seaway
