@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "benchmarks/actors/actors.hpp"
 #include "benchmarks/arrays/arrays.hpp"
 #include "benchmarks/clock/clock.hpp"
 #include "benchmarks/dispatch/dispatch.hpp"
@@ -14,7 +15,8 @@
 namespace seaway::benchmarks {
 
 std::span<const Benchmark> benchmarks() {
-  static constexpr std::array<Benchmark, 6> kAll = {{
+  static constexpr std::array<Benchmark, 7> kAll = {{
+      {"actors", "what users' actors cost, beside CAF's own with the same frames", run_actors},
       {"arrays", "what a live array costs beside its data, and a cluster without work", run_arrays},
       {"clock", "what one reading of the clock costs", run_clock},
       {"dispatch", "what dispatching a gang costs, beside a CAF request and no controller",

@@ -1,0 +1,295 @@
+// Users' actors on one worker, beside CAF's.
+
+#include "benchmarks/actors/actors.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/actors/command.hpp"
+#include "benchmarks/actors/raw_caf.hpp"
+#include "benchmarks/support/measure.hpp"
+#include "seaway/app.hpp"
+
+namespace seaway::benchmarks {
+namespace {
+
+class Server {
+ public:
+  static void describe(ActorType<Server>& type) { type.on(&Server::handle).on(&Server::relay); }
+  explicit Server(const Self&) {}
+
+  Reply<Done> handle(Request<Command> request) {
+    const std::uint64_t sum = sum_of(*request);
+    return make<Done>([sum](Done::Builder done) { done.setNumber(sum); });
+  }
+  Reply<Done> relay(Request<Done> request) {
+    const std::uint64_t number = request->getNumber() + 1;
+    return make<Done>([number](Done::Builder done) { done.setNumber(number); });
+  }
+};
+
+class Sink {
+ public:
+  static void describe(ActorType<Sink>& type) {
+    type.on(&Sink::take).on(&Sink::sum).mailbox_max(4096);
+  }
+  explicit Sink(const Self&) {}
+
+  void take(Request<Command> request) { sum_ += sum_of(*request); }
+  Reply<Done> sum(Request<Done>) {
+    return make<Done>([this](Done::Builder done) { done.setNumber(sum_); });
+  }
+
+ private:
+  std::uint64_t sum_ = 0;
+};
+
+enum Kind : std::uint32_t { kCall, kSend, kBroadcast, kSleep };
+
+/// Measures from inside: one actor that asks others on its own host.
+class Driver {
+ public:
+  static void describe(ActorType<Driver>& type) { type.on(&Driver::go); }
+  Driver(Self self, ActorRef<Server> server, ActorMesh<Sink> sinks)
+      : self_(std::move(self)), server_(std::move(server)), sinks_(std::move(sinks)) {}
+
+  Task<Reply<Seconds>> go(Request<Go> request) {
+    const std::uint32_t count = request->getCount();
+    const std::uint64_t begin_ns = now_ns();
+    switch (request->getKind()) {
+      case kCall:
+        for (std::uint32_t i = count; i > 0; --i) {
+          const auto done = co_await server_.call(
+              &Server::handle, [i](Command::Builder command) { fill_command(command, i); });
+          if (!done.ok()) co_return done.status();
+        }
+        break;
+      case kSend: {
+        const ActorRef<Sink> sink = sinks_.at(0);
+        for (std::uint32_t i = 0; i < count; ++i) {
+          const Status sent = sink.send(
+              &Sink::take, [i](Command::Builder command) { fill_command(command, i); });
+          if (!sent.ok()) co_return sent;
+          if (i % 512 == 511) static_cast<void>(co_await sink.call(&Sink::sum));
+        }
+        static_cast<void>(co_await sink.call(&Sink::sum));
+        break;
+      }
+      case kBroadcast:
+        for (std::uint32_t i = 0; i < count; ++i) {
+          const Status sent = sinks_.broadcast(
+              &Sink::take, [i](Command::Builder command) { fill_command(command, i); });
+          if (!sent.ok()) co_return sent;
+          if (i % 4 == 3) static_cast<void>(co_await sinks_.at(sinks_.size() - 1).call(&Sink::sum));
+        }
+        static_cast<void>(co_await sinks_.at(sinks_.size() - 1).call(&Sink::sum));
+        break;
+      case kSleep: {
+        std::vector<Future<void>> sleeps;
+        sleeps.reserve(count);
+        for (std::uint32_t i = 0; i < count; ++i) {
+          sleeps.push_back(self_.sleep(std::chrono::seconds(100) + std::chrono::milliseconds(i)));
+        }
+        for (Future<void>& sleep : sleeps) sleep.cancel();
+        break;
+      }
+    }
+    const auto elapsed_ns = static_cast<double>(now_ns() - begin_ns);
+    co_return make<Seconds>([=](Seconds::Builder m) { m.setNanoseconds(elapsed_ns / count); });
+  }
+
+ private:
+  Self self_;
+  ActorRef<Server> server_;
+  ActorMesh<Sink> sinks_;
+};
+
+/// Sums the numbers of its leaves: each actor asks ten children of its own.
+class Skynet {
+ public:
+  static void describe(ActorType<Skynet>& type) { type.on(&Skynet::sum); }
+  Skynet(Self self, std::uint64_t first, std::uint64_t size)
+      : self_(std::move(self)), first_(first + self_.index() * size), size_(size) {}
+
+  Task<Reply<Done>> sum(Request<Ready>) {
+    std::uint64_t sum = first_;
+    if (size_ > 1) {
+      auto children = co_await self_.spawn<Skynet>(self_.here().each("child", 10), first_, size_ / 10);
+      if (!children.ok()) co_return children.status();
+      auto sums = co_await children->call(&Skynet::sum).all();
+      sum = 0;
+      for (const auto& one : *sums) {
+        if (!one.ok()) co_return one.status();
+        sum += one.value()->getNumber();
+      }
+      // They have done what they were for.
+      static_cast<void>(co_await children->stop());
+    }
+    co_return make<Done>([sum](Done::Builder done) { done.setNumber(sum); });
+  }
+
+ private:
+  Self self_;
+  std::uint64_t first_, size_;
+};
+
+class Bench {
+ public:
+  Bench(const BenchOptions& options, BenchReport& report, std::string pinning)
+      : quick_(options.quick), report_(report), params_{{"pinning", std::move(pinning)}} {}
+
+  Status run() {
+    auto connected = connect("embedded:islands=1,devices=1");
+    if (!connected.ok()) return connected.status();
+    client_ = *std::move(connected);
+    auto server = client_.spawn<Server>(client_.hosts());
+    if (!server.ok()) return server.status();
+    auto sinks = client_.spawn<Sink>(client_.hosts().each("sink", kMembers));
+    if (!sinks.ok()) return sinks.status();
+    auto driver = client_.spawn<Driver>(client_.hosts(), server->at(0), *sinks);
+    if (!driver.ok()) return driver.status();
+    driver_ = *driver;
+    for (const auto part : {&Bench::calls, &Bench::sends, &Bench::deadlines, &Bench::chain,
+                            &Bench::spawns, &Bench::skynet}) {
+      if (Status status = (this->*part)(); !status.ok()) return status;
+    }
+    return {};
+  }
+
+ private:
+  static constexpr std::uint32_t kMembers = 128;
+
+  /// The fast tenth of several rounds, in nanoseconds for each.
+  Result<double> drive(Kind kind, std::uint32_t count) {
+    std::vector<double> times;
+    for (int round = 0; round < rounds(); ++round) {
+      const auto seconds = driver_.call_one(&Driver::go, [=](Go::Builder go) {
+        go.setKind(kind);
+        go.setCount(count);
+      }).get();
+      if (!seconds.ok()) return seconds.status();
+      times.push_back(seconds.value()->getNanoseconds());
+    }
+    return quantile(std::move(times), 0.1);
+  }
+  int rounds() const { return quick_ ? 2 : 30; }
+  std::uint32_t count(std::uint32_t full) const { return quick_ ? 64 : full; }
+
+  void add(const std::string& metric, double value, const std::string& unit,
+           const std::string& bound = {}) {
+    report_.add(metric, value, unit, bound.empty() ? params_ : with_bound(params_, bound));
+  }
+
+  Status calls() {
+    const double raw_ns = caf_call_ns(count(20000), rounds());
+    const auto own_ns = drive(kCall, count(20000));
+    if (!own_ns.ok()) return own_ns.status();
+    add("actors.call_ns", *own_ns, "ns");
+    add("actors.raw_caf_call_ns", raw_ns, "ns");
+    add("actors.call_over_raw_caf", *own_ns / raw_ns, "ratio", "1.3");
+    return {};
+  }
+
+  Status sends() {
+    raw_send_ns_ = caf_send_ns(count(20000), rounds());
+    const auto own_ns = drive(kSend, count(20000));
+    if (!own_ns.ok()) return own_ns.status();
+    add("actors.oneway_ns", *own_ns, "ns");
+    add("actors.raw_caf_oneway_ns", raw_send_ns_, "ns");
+    add("actors.oneway_over_raw_caf", *own_ns / raw_send_ns_, "ratio", "1.25");
+    oneway_ns_ = *own_ns;
+    const auto all_ns = drive(kBroadcast, count(400));
+    if (!all_ns.ok()) return all_ns.status();
+    const double shared_ns = caf_broadcast_ns(kMembers, count(400), rounds());
+    add("actors.broadcast_ns_per_member", *all_ns / kMembers, "ns");
+    add("actors.broadcast_over_raw_caf_oneway", *all_ns / kMembers / raw_send_ns_, "ratio", "2.5");
+    add("actors.broadcast_over_raw_caf_broadcast", *all_ns / kMembers / shared_ns, "ratio");
+    return {};
+  }
+
+  Status deadlines() {
+    const auto ns = drive(kSleep, quick_ ? 1000 : 100'000);
+    if (!ns.ok()) return ns.status();
+    add("actors.deadline_ns", *ns, "ns", "200");
+    return {};
+  }
+
+  /// A client's 128 calls, each on the result of the one before, which is not there yet.
+  Status chain() {
+    constexpr std::uint32_t kHops = 128;
+    auto relays = client_.spawn<Server>(client_.hosts().each("relay", kHops));
+    if (!relays.ok()) return relays.status();
+    std::vector<double> times;
+    for (int round = 0; round < rounds() * 10; ++round) {
+      const std::uint64_t begin_ns = now_ns();
+      auto last = relays->at(0).call(&Server::relay, [](Done::Builder done) { done.setNumber(0); });
+      for (std::uint32_t i = 1; i < kHops; ++i) last = relays->at(i).call(&Server::relay, last);
+      const auto end = std::move(last).get();
+      times.push_back(static_cast<double>(now_ns() - begin_ns) / kHops);
+      if (!end.ok()) return end.status();
+      if (end.value()->getNumber() != kHops) return invalid_argument("the chain lost a hop");
+    }
+    const double hop_ns = quantile(std::move(times), 0.1);
+    add("actors.chain_hop_ns", hop_ns, "ns");
+    add("actors.chain_hop_over_oneway", hop_ns / oneway_ns_, "ratio", "2");
+    return relays->stop().get().status();
+  }
+
+  Status spawns() {
+    const std::uint32_t members = quick_ ? 1000 : 100'000;
+    const std::uint64_t before = resident_bytes();
+    const std::uint64_t begin_ns = now_ns();
+    auto mesh = client_.spawn<Server>(client_.hosts().each("member", members));
+    if (!mesh.ok()) return mesh.status();
+    const auto elapsed_ns = static_cast<double>(now_ns() - begin_ns);
+    const std::uint64_t after = resident_bytes();
+    add("actors.spawn_us", elapsed_ns / members / 1e3, "us", "3");
+    add("actors.member_bytes",
+        after > before ? static_cast<double>(after - before) / members : 1, "bytes", "2048");
+    // They are all there.
+    std::uint32_t answers = 0;
+    for (std::uint32_t i = 0; i < members; i += members / 10) {
+      const auto done = mesh->at(i).call(&Server::relay, [](Done::Builder m) { m.setNumber(1); });
+      answers += done.get().ok();
+    }
+    if (answers != 10) return invalid_argument("a member does not answer");
+    return mesh->stop().get().status();
+  }
+
+  Status skynet() {
+    const std::uint64_t leaves = quick_ ? 1000 : 1'000'000;
+    const std::uint64_t begin_ns = now_ns();
+    auto root = client_.spawn<Skynet>(client_.hosts(), std::uint64_t{0}, leaves);
+    if (!root.ok()) return root.status();
+    const auto sum = root->call_one(&Skynet::sum, CallOptions{.deadline = std::chrono::minutes(5)}).get();
+    if (!sum.ok()) return sum.status();
+    if (sum.value()->getNumber() != leaves * (leaves - 1) / 2) {
+      return invalid_argument("skynet's sum is " + std::to_string(sum.value()->getNumber()));
+    }
+    const double own_ns = static_cast<double>(now_ns() - begin_ns) / static_cast<double>(leaves);
+    if (Status status = root->stop().get().status(); !status.ok()) return status;
+    const double raw_ns = caf_skynet_ns(leaves);
+    add("actors.skynet_ns_per_leaf", own_ns, "ns");
+    add("actors.raw_caf_skynet_ns_per_leaf", raw_ns, "ns");
+    add("actors.skynet_over_raw_caf", own_ns / raw_ns, "ratio");
+    return {};
+  }
+
+  const bool quick_;
+  BenchReport& report_;
+  const BenchReport::Params params_;
+  Client client_;
+  ActorMesh<Driver> driver_;
+  double raw_send_ns_ = 0, oneway_ns_ = 0;
+};
+
+}  // namespace
+
+Status run_actors(const BenchOptions& options, BenchReport& report) {
+  const PinnedToOneCore pin;
+  return Bench(options, report, pin.pinned() ? "one core" : "none").run();
+}
+
+}  // namespace seaway::benchmarks

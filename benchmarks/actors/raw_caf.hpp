@@ -1,0 +1,17 @@
+// The contender: CAF actors on one thread, sending each other the same Cap'n Proto frames.
+
+#pragma once
+
+#include <cstdint>
+
+namespace seaway::benchmarks {
+
+/// All on a coordinator that is the calling thread, so that no lock and no wake-up is in the way.
+/// Nanoseconds for each message, call or actor; the fast tenth of `rounds`.
+double caf_call_ns(std::uint32_t calls, int rounds);
+double caf_send_ns(std::uint32_t sends, int rounds);
+double caf_broadcast_ns(std::uint32_t members, std::uint32_t broadcasts, int rounds);
+/// Actors that each spawn ten, down to `leaves`; for each leaf.
+double caf_skynet_ns(std::uint64_t leaves);
+
+}  // namespace seaway::benchmarks
