@@ -138,7 +138,7 @@ std::uint64_t Member::random() {
 }
 
 Future<void> Member::sleep(std::chrono::nanoseconds time) {
-  auto state = std::make_shared<internal::FutureState<void>>(nullptr);
+  auto state = std::make_shared<SleepState>();
   if (is_here()) {
     const std::uint64_t wait_ns = time.count() > 0 ? static_cast<std::uint64_t>(time.count()) : 0;
     shard_->sleep(*this, shard_->now_ns() + wait_ns, state);
@@ -176,13 +176,27 @@ std::string Member::describe() const {
          (delivery && delivery->method ? " in its handler of " + delivery->method->name : "");
 }
 
-void Shard::sleep(Member& member, std::uint64_t at_ns,
-                  std::shared_ptr<internal::FutureState<void>> state) {
-  auto timer = std::make_unique<SleepTimer>();
-  timer->state = std::move(state);
-  timer->member = &member;
-  wheel_.add(*timer, at_ns);
-  member.sleeps.push_back(std::move(timer));
+void Shard::sleep(Member& member, std::uint64_t at_ns, const std::shared_ptr<SleepState>& state) {
+  state->member = &member;
+  state->keeps = state;
+  state->next = member.sleeps;
+  if (member.sleeps) member.sleeps->previous = state.get();
+  member.sleeps = state.get();
+  wheel_.add(*state, at_ns);
+}
+
+std::shared_ptr<SleepState> Shard::end_sleep(SleepState& state) {
+  wheel_.remove(state);
+  (state.previous ? state.previous->next : state.member->sleeps) = state.next;
+  if (state.next) state.next->previous = state.previous;
+  return std::move(state.keeps);
+}
+
+void SleepState::cancel() {
+  const auto* caller = static_cast<const Member*>(internal::current_caller());
+  std::shared_ptr<SleepState> ended;
+  if (caller && keeps && caller == member) ended = member->shard()->end_sleep(*this);
+  fail(cancelled("the sleep was given up with cancel()"), internal::Wake::kNow);
 }
 
 }  // namespace seaway::app

@@ -27,11 +27,18 @@ struct OnceRecord {
   std::vector<std::pair<ShardId, std::uint64_t>> waiting;  // Calls with the same id.
 };
 
-/// A future that is complete at some time.
-struct SleepTimer : ShardTimer {
-  SleepTimer() : ShardTimer(ShardTimer::Kind::kSleep) {}
-  std::shared_ptr<internal::FutureState<void>> state;
+/// A future that is complete at some time: it, its timer and its place among its member's are one
+/// allocation.
+class SleepState final : public internal::FutureState<void>, public ShardTimer {
+ public:
+  SleepState() : FutureState(nullptr), ShardTimer(ShardTimer::Kind::kSleep) {}
+  /// On its member's thread the timer goes at once, elsewhere when it is due.
+  void cancel() override;
+
   Member* member = nullptr;
+  std::shared_ptr<SleepState> keeps;  // Itself, while it is pending.
+  SleepState* next = nullptr;
+  SleepState* previous = nullptr;
 };
 
 /// An answer that leaves only when a snapshot is safe.
@@ -113,7 +120,7 @@ class Member final : public internal::MemberPort, public actor::Handling {
   std::uint32_t entered = 0;  // Handlers on the stack.
   Call* calls = nullptr;      // Its own, under way.
   std::unique_ptr<RandomStream> random_stream;
-  std::vector<std::unique_ptr<SleepTimer>> sleeps;
+  SleepState* sleeps = nullptr;  // Those that are pending.
 
   Shard* shard() const { return shard_; }
   void detach() { shard_ = nullptr; }

@@ -24,6 +24,7 @@ Shard::Shard(Wiring wiring)
   outgoing_.resize(wiring_.network->shards());
   incoming_.resize(wiring_.network->shards());
   now_ns_ = wiring_.engine->clock().now_ns();
+  routes_max_ = wiring_.limits.routes_max;
 }
 
 Shard::~Shard() {
@@ -84,10 +85,9 @@ bool Shard::step() {
     return true;
   }
   if (ready_.empty()) return false;
-  std::size_t at = 0;
-  if (wiring_.choose) at = wiring_.choose(ready_.size());
-  Member* member = ready_[at];
-  ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(at));
+  if (wiring_.choose) std::swap(ready_.front(), ready_[wiring_.choose(ready_.size())]);
+  Member* const member = ready_.front();
+  ready_.pop_front();
   run_next(*member);
   return true;
 }
@@ -149,17 +149,9 @@ void Shard::fire(ShardTimer& timer) {
     case ShardTimer::Kind::kCall:
       on_call_due(static_cast<Call&>(timer));
       return;
-    case ShardTimer::Kind::kSleep: {
-      auto& due = static_cast<SleepTimer&>(timer);
-      const auto state = std::move(due.state);
-      auto& sleeps = due.member->sleeps;
-      const auto found = std::find_if(sleeps.begin(), sleeps.end(),
-                                      [&due](const auto& own) { return own.get() == &due; });
-      std::swap(*found, sleeps.back());
-      sleeps.pop_back();
-      state->complete({});
+    case ShardTimer::Kind::kSleep:
+      end_sleep(static_cast<SleepState&>(timer))->complete({});
       return;
-    }
     case ShardTimer::Kind::kStop:
       on_stop_due(static_cast<StopRequest&>(timer));
       return;

@@ -67,7 +67,8 @@ struct StopRequest : ShardTimer {
   ShardId from = 0;
   std::uint64_t call = 0;
   std::uint64_t mesh = 0;
-  std::vector<std::uint32_t> open;
+  std::vector<std::uint32_t> members;  // In order.
+  std::uint32_t open = 0;              // Of them, those that have not ended.
   std::uint32_t killed = 0;
 };
 
@@ -80,6 +81,7 @@ struct OwnedMesh {
     std::uint32_t incarnation = 1;
     bool is_live = false;
     bool is_done = false;  // Ended for good.
+    std::uint16_t stops = 0;  // Requests to end it.
   };
   std::shared_ptr<const internal::MeshInfo> mesh;
   internal::ObjectFactory factory;
@@ -151,8 +153,8 @@ class Shard final : public actor::Actor {
             std::shared_ptr<internal::FutureState<void>> stopped);
   void kill(const internal::Members& members, const Status& cause);
   void watch(const internal::Members& members, MemberName watcher, std::uint64_t number);
-  void sleep(Member& member, std::uint64_t at_ns,
-             std::shared_ptr<internal::FutureState<void>> state);
+  void sleep(Member& member, std::uint64_t at_ns, const std::shared_ptr<SleepState>& state);
+  std::shared_ptr<SleepState> end_sleep(SleepState& state);
   /// Ends the meshes of a client that goes, and fails its calls.
   void close_client(std::uint32_t client);
   /// A client's watch: who is called for it.
@@ -192,7 +194,7 @@ class Shard final : public actor::Actor {
   void trim_routes();
   Status check_target(const internal::MeshInfo* mesh, std::uint32_t index, std::string_view what);
   void open_call(Member* caller, const internal::CallOrder& order, std::uint32_t position,
-                 std::uint32_t index, std::shared_ptr<internal::CallBase> state, Envelope& shape);
+                 std::uint32_t index, std::shared_ptr<internal::CallBase> state, Envelope envelope);
   void pass_argument(const internal::CallOrder& order, Call& call);
   void fail_unsent(const internal::CallOrder& order, const Status& status);
   void on_reply(Envelope& envelope);
@@ -256,7 +258,6 @@ class Shard final : public actor::Actor {
   void stop_member(const OwnedMesh& owned, std::uint32_t index, std::uint64_t until_ns,
                    const Status& cause);
   bool move_member(OwnedMesh& owned, std::uint32_t index);
-  static bool is_stopping(const OwnedMesh& owned, std::uint32_t index);
   void forget_on(ShardId shard, std::uint64_t mesh);
   void finish_spawn(OwnedMesh& owned);
   // The hub's.
@@ -292,8 +293,12 @@ class Shard final : public actor::Actor {
   CallTable calls_;
   DeliveryPool deliveries_;
   std::vector<std::vector<Delivery*>> incoming_;     // By shard, and place in its call table.
+  std::size_t routes_max_ = 0;                          // When they are trimmed next.
   std::unordered_map<std::uint64_t, Route> routes_;     // By mesh; never iterated but to trim.
   std::unordered_map<std::uint64_t, LocalMesh> local_meshes_;
+  // The last ones that were looked for: mostly the next ones, too.
+  Route* last_route_ = nullptr;
+  LocalMesh* last_local_ = nullptr;
   std::map<MemberName, ShardId> moved_;
   std::map<std::uint64_t, OwnedMesh> owned_;
   std::map<std::string, std::shared_ptr<const internal::MeshInfo>> names_;  // The hub's.

@@ -27,9 +27,10 @@ bool may_try_again(StatusCode code) {
 }  // namespace
 
 Route& Shard::route_to(const std::shared_ptr<const internal::MeshInfo>& mesh) {
+  if (last_route_ && last_route_->mesh->id == mesh->id) return *last_route_;
   const auto found = routes_.find(mesh->id);
-  if (found != routes_.end()) return found->second;
-  if (routes_.size() >= wiring_.limits.routes_max) trim_routes();
+  if (found != routes_.end()) return *(last_route_ = &found->second);
+  if (routes_.size() >= routes_max_) trim_routes();
   Route& route = routes_[mesh->id];
   route.mesh = mesh;
   route.places.resize(mesh->hosts.size());
@@ -46,6 +47,9 @@ Route& Shard::route_to(const std::shared_ptr<const internal::MeshInfo>& mesh) {
 /// Forgets routes on which nothing is under way; they are made again when they are needed.
 void Shard::trim_routes() {
   std::erase_if(routes_, [](const auto& entry) { return entry.second.in_flight == 0; });
+  last_route_ = nullptr;
+  // Not again before as many have come, so that each route pays for one look.
+  routes_max_ = std::max<std::size_t>(wiring_.limits.routes_max, 2 * routes_.size());
 }
 
 Status Shard::check_target(const internal::MeshInfo* mesh, std::uint32_t index,
@@ -94,9 +98,11 @@ void Shard::start_call(Member* caller, internal::CallOrder order) {
     return fail_unsent(order, order.argument_outcome().status());
   }
   if (!order.one) {
-    for (std::uint32_t i = 0; i < order.to.count; ++i) {
+    for (std::uint32_t i = 0; i + 1 < order.to.count; ++i) {
       open_call(caller, order, i, order.to.at(i), order.many[i], shape);
     }
+    const std::uint32_t last = order.to.count - 1;
+    open_call(caller, order, last, order.to.at(last), order.many[last], std::move(shape));
     return;
   }
   std::uint32_t position = 0;
@@ -117,12 +123,12 @@ void Shard::start_call(Member* caller, internal::CallOrder order) {
       }
     }
   }
-  open_call(caller, order, position, order.to.at(position), order.one, shape);
+  open_call(caller, order, position, order.to.at(position), order.one, std::move(shape));
 }
 
 void Shard::open_call(Member* caller, const internal::CallOrder& order, std::uint32_t position,
                       std::uint32_t index, std::shared_ptr<internal::CallBase> state,
-                      Envelope& shape) {
+                      Envelope envelope) {
   const auto refuse = [&](const Status& status) {
     state->answer(status);
     if (order.sink) order.sink->on_end(position, status);
@@ -159,7 +165,6 @@ void Shard::open_call(Member* caller, const internal::CallOrder& order, std::uin
   ++route.in_flight;
   call.has_credit = true;
   wheel_.add(call, call.deadline_ns);
-  Envelope envelope = shape;
   envelope.member = call.member;
   envelope.call = call.id;
   envelope.deadline_ns = call.deadline_ns;
@@ -168,7 +173,8 @@ void Shard::open_call(Member* caller, const internal::CallOrder& order, std::uin
     envelope.request_id = (std::uint64_t{wiring_.id} << 40) | ++last_request_;
   }
   // An argument that is still to come is passed on once.
-  if (shape.awaits_argument) call.retries = 0;
+  const bool awaits_argument = envelope.awaits_argument;
+  if (awaits_argument) call.retries = 0;
   if (call.retries > 0) call.again = std::make_unique<Envelope>(envelope);
   if (place.in_flight > order.to.mesh->type->mailbox_max) {
     const Status status = resource_exhausted(
@@ -186,7 +192,7 @@ void Shard::open_call(Member* caller, const internal::CallOrder& order, std::uin
   }
   const std::uint64_t id = call.id;
   post(call.shard, std::move(envelope));
-  if (shape.awaits_argument) {
+  if (awaits_argument) {
     if (Call* open = calls_.find(id)) pass_argument(order, *open);
   }
 }
@@ -267,7 +273,12 @@ Status Shard::start_send(Member* caller, internal::CallOrder order) {
       } else {
         ++place.in_flight;
         ++route.in_flight;
-        Envelope envelope = shape;
+        Envelope envelope;
+        if (i + 1 < order.to.count) {
+          envelope = shape;
+        } else {
+          envelope = std::move(shape);
+        }
         envelope.member = {order.to.mesh->id, index};
         post(place.shard, std::move(envelope));
         continue;
@@ -284,10 +295,15 @@ Status Shard::start_send(Member* caller, internal::CallOrder order) {
 }
 
 void Shard::return_credit(MemberName member) {
-  const auto found = routes_.find(member.mesh);
-  if (found == routes_.end() || found->second.places[member.index].in_flight == 0) return;
-  --found->second.places[member.index].in_flight;
-  --found->second.in_flight;
+  if (!last_route_ || last_route_->mesh->id != member.mesh) {
+    const auto found = routes_.find(member.mesh);
+    if (found == routes_.end()) return;
+    last_route_ = &found->second;
+  }
+  Route::Place& place = last_route_->places[member.index];
+  if (place.in_flight == 0) return;
+  --place.in_flight;
+  --last_route_->in_flight;
 }
 
 void Shard::on_credit(const Envelope& envelope) {

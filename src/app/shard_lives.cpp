@@ -10,8 +10,10 @@
 namespace seaway::app {
 
 LocalMesh* Shard::find_local(std::uint64_t mesh) {
+  if (last_local_ && last_local_->mesh && last_local_->mesh->id == mesh) return last_local_;
   const auto found = local_meshes_.find(mesh);
-  return found == local_meshes_.end() ? nullptr : &found->second;
+  if (found == local_meshes_.end()) return nullptr;
+  return last_local_ = &found->second;
 }
 
 Member* Shard::find_member(MemberName name) {
@@ -79,8 +81,12 @@ Status Shard::start_member(LocalMesh& local, const Start& start) {
 void Shard::on_stop(Envelope& envelope) {
   if (envelope.member.index == UINT32_MAX) {  // The mesh is over.
     LocalMesh* local = find_local(envelope.member.mesh);
-    if (local && local->live == 0) local_meshes_.erase(envelope.member.mesh);
+    if (local && local->live == 0) {
+      local_meshes_.erase(envelope.member.mesh);
+      last_local_ = nullptr;
+    }
     routes_.erase(envelope.member.mesh);
+    last_route_ = nullptr;
     return;
   }
   Member* member = find_member(envelope.member);
@@ -142,9 +148,8 @@ void Shard::end_member(Member& member, Status cause) {
     }
   }
   abandon_calls(member);
-  for (auto& sleep : std::exchange(member.sleeps, {})) {
-    wheel_.remove(*sleep);
-    sleep->state->complete(cancelled(name + " has ended"));
+  while (member.sleeps) {
+    end_sleep(*member.sleeps)->complete(cancelled(name + " has ended"));
   }
   if (member.find_extras()) {
     for (const std::uint64_t mesh : std::exchange(member.extras().owned, {})) {

@@ -264,7 +264,7 @@ void Shard::on_death(MemberName member, std::uint32_t incarnation, const Status&
   }
   if (!was_live) --owned.starting;
   Death death{member, name_of(owned, member.index), cause, incarnation, false, false};
-  if (cause.ok() || owned.is_ending || is_stopping(owned, member.index)) {
+  if (cause.ok() || owned.is_ending || place.stops > 0) {
     if (!cause.ok() && !owned.is_ending) tell(owned, death);
     on_member_done(owned, member.index);
     return;
@@ -363,15 +363,6 @@ void Shard::end_owned(OwnedMesh& owned, const Status& cause) {
   if (owned.not_done == 0 && owned.starting == 0) forget_owned(mesh);
 }
 
-bool Shard::is_stopping(const OwnedMesh& owned, std::uint32_t index) {
-  for (const auto& request : owned.stops) {
-    for (const std::uint32_t open : request->open) {
-      if (open == index) return true;
-    }
-  }
-  return false;
-}
-
 void Shard::on_member_done(OwnedMesh& owned, std::uint32_t index) {
   const std::uint64_t mesh = owned.mesh->id;
   OwnedMesh::Place& place = owned.places[index];
@@ -380,8 +371,8 @@ void Shard::on_member_done(OwnedMesh& owned, std::uint32_t index) {
   owned.snapshots.erase(index);
   for (std::size_t i = 0; i < owned.stops.size();) {
     StopRequest& request = *owned.stops[i];
-    std::erase(request.open, index);
-    if (!request.open.empty()) {
+    if (std::binary_search(request.members.begin(), request.members.end(), index)) --request.open;
+    if (request.open > 0) {
       ++i;
       continue;
     }
@@ -478,21 +469,26 @@ void Shard::on_stop_mesh(const Envelope& envelope) {
   request->call = envelope.call;
   request->mesh = envelope.member.mesh;
   for (const std::uint32_t index : envelope.parcel->members) {
-    if (index < owned.places.size() && !owned.places[index].is_done) request->open.push_back(index);
+    if (index >= owned.places.size() || owned.places[index].is_done) continue;
+    request->members.push_back(index);
+    ++owned.places[index].stops;
   }
-  if (request->open.empty()) return answer_call(envelope.from, envelope.call, Status());
+  if (request->members.empty()) return answer_call(envelope.from, envelope.call, Status());
+  std::sort(request->members.begin(), request->members.end());
+  request->open = static_cast<std::uint32_t>(request->members.size());
   wheel_.add(*request, envelope.deadline_ns);
-  const std::vector<std::uint32_t> open = request->open;
+  for (const std::uint32_t index : request->members) {
+    stop_member(owned, index, envelope.deadline_ns, Status());
+  }
   owned.stops.push_back(std::move(request));
-  for (const std::uint32_t index : open) stop_member(owned, index, envelope.deadline_ns, Status());
 }
 
 void Shard::on_stop_due(StopRequest& request) {
   const auto found = owned_.find(request.mesh);
   if (found == owned_.end()) return;
-  request.killed = static_cast<std::uint32_t>(request.open.size());
-  const std::vector<std::uint32_t> open = request.open;
-  for (const std::uint32_t index : open) {
+  request.killed = request.open;
+  for (const std::uint32_t index : request.members) {
+    if (found->second.places[index].is_done) continue;
     stop_member(found->second, index, 0,
                 deadline_exceeded("it was still busy at the deadline of its stop"));
   }

@@ -107,7 +107,7 @@ internal::CallOrder ActorMesh<A>::order(M, const What&... what) const {
   order.to = members_;
   order.request_type = capnp::typeId<typename Method::Asked>();
   order.reply_type = internal::reply_type<typename Method::Answer>();
-  order.request_name = internal::type_name<typename Method::Asked>();
+  order.request_name = internal::kTypeName<typename Method::Asked>;
   internal::set_order<typename Method::Asked>(order, what...);
   return order;
 }
@@ -138,7 +138,7 @@ auto ActorMesh<A>::call_one(M method, const What&... what) const {
   const std::shared_ptr<internal::Caller> from = caller();
   if (size() != 1 || !from) {
     return Future<Answer>::of(internal::wrong_count(
-        members_, "call_one", internal::type_name<typename internal::Method<M>::Asked>()));
+        members_, "call_one", internal::kTypeName<typename internal::Method<M>::Asked>));
   }
   internal::CallOrder order = this->order(method, what...);
   auto state = std::make_shared<internal::CallState<R>>(from->waiter(), from);
@@ -155,7 +155,7 @@ auto ActorMesh<A>::choose(M method, const What&... what) const {
   const std::shared_ptr<internal::Caller> from = caller();
   if (size() == 0 || !from) {
     return Future<Answer>::of(internal::wrong_count(
-        members_, "choose", internal::type_name<typename internal::Method<M>::Asked>()));
+        members_, "choose", internal::kTypeName<typename internal::Method<M>::Asked>));
   }
   internal::CallOrder order = this->order(method, what...);
   auto state = std::make_shared<internal::CallState<R>>(from->waiter(), from);
@@ -171,7 +171,7 @@ Status ActorMesh<A>::broadcast(M method, const What&... what) const {
   const std::shared_ptr<internal::Caller> from = caller();
   if (size() == 0 || !from) {
     return internal::wrong_count(members_, "send",
-                                 internal::type_name<typename internal::Method<M>::Asked>());
+                                 internal::kTypeName<typename internal::Method<M>::Asked>);
   }
   return from->send(order(method, what...));
 }
@@ -272,7 +272,7 @@ auto ActorMesh<A>::reduce(M method, F combine, const What&... what) const {
   const std::shared_ptr<internal::Caller> from = caller();
   if (size() == 0 || !from) {
     return Future<Reply<R>>::of(internal::wrong_count(
-        members_, "reduce", internal::type_name<typename internal::Method<M>::Asked>()));
+        members_, "reduce", internal::kTypeName<typename internal::Method<M>::Asked>));
   }
   internal::CallOrder order = this->order(method, what...);
   auto state = std::make_shared<internal::CallState<R>>(from->waiter(), from);

@@ -36,6 +36,10 @@ constexpr std::string_view type_name() {
   return colon == std::string_view::npos ? name : name.substr(colon + 2);
 }
 
+/// The same, found at compile time.
+template <class T>
+inline constexpr std::string_view kTypeName = type_name<T>();
+
 /// A frame that is open for reading. Its content may come from a stranger: limits hold.
 template <class T>
 class OpenMessage {
@@ -137,13 +141,13 @@ class Message {
   Result<Kind> attachment(std::uint32_t number, const char* what) const {
     const std::size_t count = raw_.attachments ? raw_.attachments->size() : 0;
     if (number >= count) {
-      return not_found("a message of type " + std::string(internal::type_name<T>()) + " has " +
+      return not_found("a message of type " + std::string(internal::kTypeName<T>) + " has " +
                        std::to_string(count) + " attachments and no number " +
                        std::to_string(number));
     }
     if (const auto* found = std::get_if<Kind>(&(*raw_.attachments)[number])) return *found;
     return invalid_argument("attachment " + std::to_string(number) + " of a message of type " +
-                            std::string(internal::type_name<T>()) + " is not " + what);
+                            std::string(internal::kTypeName<T>) + " is not " + what);
   }
 
   internal::RawMessage raw_;
