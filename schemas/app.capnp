@@ -1,0 +1,147 @@
+@0xe1b7a94c30d25f68;
+# What the shards of users' actors say to each other: batches of envelopes, one frame a batch.
+#
+# A shard runs the members of one host; shard 0, the hub, runs the clients' ends of calls and knows
+# the names of meshes. Host h has shard h + 1. Between two shards batches arrive in the order of
+# their sending, each at most once: whatever carries them drops a repeat, so a batch that comes twice
+# never reaches a shard, and nothing in here has to be idempotent. What is lost with a host is lost
+# for good: its peers are told that the host was lost, after all that came from it before, and each
+# call that was under way there gets its one outcome from that word.
+#
+# Who chooses which id:
+#   mesh      its owner's shard; a shard that starts anew never chooses one that it chose before.
+#   call      the caller's shard, for one call with one outcome; 0: nobody waits for an answer. It
+#             ends with the Reply (Stopped, Found), with a Cancel, or with either host. An id that
+#             has ended is unknown to whoever hears of it, and ignored.
+#   requestId the caller's shard, for a call that is made once however often it is sent: a member
+#             that has answered the same id before answers the same again.
+#   number    its meaning is the kind's: see the table in src/app/envelope.hpp.
+#
+# An Envelope of kind Argument is about a call of another shard than the one that sends it: `origin`
+# says whose. In all other kinds the sender of the batch is meant, and `origin` is not read.
+#
+# Deadlines travel as the time that remains, for shards share no clock: 0 is none, and what is
+# already late has 1 ns left. The same holds for the number of a Stop that lets a member finish.
+#
+# Payloads, meshes and what cannot travel as bytes are named by their place in the lists of their
+# batch, plus one; 0 is none. Consecutive envelopes that share a payload name the same place.
+# Functions (factories of objects, combining functions), attachments and types of actors travel in
+# a table beside the frame: all hosts that read such frames are in one process.
+#
+# Whoever reads a batch checks each number before use: a place that does not exist, an unknown kind
+# or status, and an envelope without what its kind is about are PROTOCOL_ERRORs, and no envelope of
+# such a batch is acted on.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("seaway::schema");
+
+struct MemberName {
+  mesh @0 :UInt64;
+  index @1 :UInt32;
+}
+
+# A value, or why there is none: a payload's place, read only if `code` is 0.
+struct Outcome {
+  code @0 :UInt8;
+  message @1 :Text;
+  payload @2 :UInt32;
+}
+
+# One message of a user's, in Cap'n Proto's stream framing; no bytes at all is a message that was
+# never made.
+struct Payload {
+  frame @0 :Data;
+  attachments @1 :UInt64;  # Beside the frame; 0: none.
+}
+
+struct ActorAxis {
+  name @0 :Text;
+  size @1 :UInt32;
+}
+
+# A mesh as handles know it; the same to everybody, for as long as anybody names it.
+struct ActorMesh {
+  id @0 :UInt64;
+  type @1 :UInt64;  # Beside the frame.
+  axes @2 :List(ActorAxis);
+  hosts @3 :List(UInt32);
+  ownerShard @4 :UInt32;
+  owner @5 :MemberName;
+  client @6 :UInt32;
+}
+
+# What a member answered to a request that may be sent again.
+struct Answered {
+  requestId @0 :UInt64;
+  outcome @1 :Outcome;
+}
+
+struct Snapshot {
+  state @0 :UInt32;  # A payload's place.
+  answered @1 :List(Answered);
+}
+
+# A member to be made, or that was made: then `code` says whether it lives.
+struct Start {
+  index @0 :UInt32;
+  incarnation @1 :UInt32;
+  snapshot @2 :Snapshot;  # Null: it begins with nothing.
+  snapshotNumber @3 :UInt64;
+  code @4 :UInt8;
+  message @5 :Text;
+}
+
+struct Death {
+  member @0 :MemberName;
+  name @1 :Text;
+  code @2 :UInt8;
+  message @3 :Text;
+  incarnation @4 :UInt32;
+  restarts @5 :Bool;
+  isEscalated @6 :Bool;
+}
+
+# What only some kinds need.
+struct Parcel {
+  mesh @0 :UInt32;     # A place in the batch.
+  factory @1 :UInt64;  # Beside the frame, as `combine` and `requestName`.
+  starts @2 :List(Start);
+  members @3 :List(UInt32);
+  name @4 :Text;
+  death @5 :Death;  # Null: none.
+  target @6 :MemberName;
+  targetShard @7 :UInt32;
+  targetCall @8 :UInt64;
+  combine @9 :UInt64;
+  children @10 :List(UInt32);
+  parent @11 :UInt32;
+  isRoot @12 :Bool;
+  requestName @13 :UInt64;
+}
+
+struct Envelope {
+  kind @0 :UInt8;  # The numbers of the C++ enum.
+  awaitsArgument @1 :Bool;
+  isStream @2 :Bool;
+  isOnce @3 :Bool;
+  code @4 :UInt8;
+  payload @5 :UInt32;
+  member @6 :MemberName;
+  sender @7 :MemberName;
+  call @8 :UInt64;
+  requestType @9 :UInt64;
+  replyType @10 :UInt64;
+  remainingNs @11 :UInt64;
+  number @12 :UInt64;
+  requestId @13 :UInt64;
+  message @14 :Text;  # Of a status that is not OK.
+  parcel @15 :Parcel;  # Null: none.
+  origin @16 :UInt32;
+}
+
+struct EnvelopeBatch {
+  from @0 :UInt32;
+  envelopes @1 :List(Envelope);
+  payloads @2 :List(Payload);
+  meshes @3 :List(ActorMesh);
+}

@@ -1,0 +1,351 @@
+// Batches of envelopes: each kind there and back; broken bytes are refused and nothing else.
+
+#include "app/envelope_codec.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "app.capnp.h"
+#include "wire/frame_builder.hpp"
+
+namespace seaway::app {
+namespace {
+
+using internal::MeshInfo;
+using internal::RawMessage;
+
+constexpr std::uint64_t kNow = 1'000;
+constexpr std::uint32_t kShards = 8;
+
+RawMessage payload_of(std::uint64_t number) {
+  RawMessage payload;
+  payload.frame = Frame::make(3, [number](auto words) {
+    for (auto& word : words) word = number;
+  });
+  return payload;
+}
+
+std::uint64_t number_of(const RawMessage& payload) {
+  return payload.frame.empty() ? 0 : payload.frame.words().back();
+}
+
+std::shared_ptr<const MeshInfo> make_mesh() {
+  auto type = std::make_shared<internal::ActorTypeInfo>();
+  type->name = "Counter";
+  auto mesh = std::make_shared<MeshInfo>();
+  mesh->id = (std::uint64_t{3} << 40) | 7;
+  mesh->type = std::move(type);
+  mesh->axes = {{"host", 2}, {"worker", 2}};
+  mesh->hosts = {0, 0, 5, 5};
+  mesh->owner_shard = 3;
+  mesh->owner = {(std::uint64_t{2} << 40) | 1, 4};
+  mesh->client = 9;
+  return mesh;
+}
+
+/// An envelope of `kind` in which everything is set that the kind may have.
+Envelope make_envelope(Kind kind) {
+  Envelope envelope;
+  envelope.kind = kind;
+  envelope.awaits_argument = envelope.is_stream = envelope.is_once = true;
+  envelope.from = kind == Kind::kArgument ? 5 : 2;
+  envelope.member = {11, 3};
+  envelope.sender = {12, 1};
+  envelope.call = (std::uint64_t{6} << 32) | 2;
+  envelope.request_type = 0xabcdef0123456789;
+  envelope.reply_type = 0x123456789abcdef0;
+  envelope.deadline_ns = kNow + 500;
+  envelope.number = kind == Kind::kStop ? kNow + 70 : 7;
+  envelope.request_id = 13;
+  envelope.payload = payload_of(14);
+  auto parcel = std::make_shared<Parcel>();
+  parcel->mesh = make_mesh();
+  parcel->factory = [](const Self&) { return internal::Object(nullptr, [](void*) {}); };
+  auto snapshot = std::make_shared<Snapshot>();
+  snapshot->state = payload_of(15);
+  snapshot->answered.emplace_back(16, payload_of(17));
+  snapshot->answered.emplace_back(18, not_found("nobody knows"));
+  parcel->starts.push_back({1, 2, std::move(snapshot), 19, {}});
+  parcel->starts.push_back({2, 1, nullptr, 0, user_function_error("it threw")});
+  parcel->members = {0, 2, 3};
+  parcel->name = "counters";
+  parcel->death = std::make_shared<const Death>(
+      Death{{11, 3}, "Counter[3]", actor_lost("killed"), 4, true, false});
+  parcel->target = {20, 1};
+  parcel->target_shard = 6;
+  parcel->target_call = 21;
+  parcel->combine = [](const RawMessage& left, const RawMessage&) -> Result<RawMessage> {
+    return left;
+  };
+  parcel->children = {4, 5};
+  parcel->parent = 1;
+  parcel->is_root = true;
+  parcel->request_name = "Add";
+  envelope.parcel = std::move(parcel);
+  return envelope;
+}
+
+void expect_equal(const MeshInfo& one, const MeshInfo& other) {
+  EXPECT_EQ(one.id, other.id);
+  EXPECT_EQ(one.type->name, other.type->name);
+  ASSERT_EQ(one.axes.size(), other.axes.size());
+  for (std::size_t i = 0; i < one.axes.size(); ++i) {
+    EXPECT_EQ(one.axes[i].name, other.axes[i].name);
+    EXPECT_EQ(one.axes[i].size, other.axes[i].size);
+  }
+  EXPECT_EQ(one.hosts, other.hosts);
+  EXPECT_EQ(one.owner_shard, other.owner_shard);
+  EXPECT_EQ(one.owner, other.owner);
+  EXPECT_EQ(one.client, other.client);
+}
+
+void expect_equal(const Parcel& one, const Parcel& other) {
+  expect_equal(*one.mesh, *other.mesh);
+  EXPECT_EQ(one.factory != nullptr, other.factory != nullptr);
+  ASSERT_EQ(one.starts.size(), other.starts.size());
+  for (std::size_t i = 0; i < one.starts.size(); ++i) {
+    EXPECT_EQ(one.starts[i].index, other.starts[i].index);
+    EXPECT_EQ(one.starts[i].incarnation, other.starts[i].incarnation);
+    EXPECT_EQ(one.starts[i].snapshot_number, other.starts[i].snapshot_number);
+    EXPECT_EQ(one.starts[i].status, other.starts[i].status);
+    ASSERT_EQ(one.starts[i].snapshot != nullptr, other.starts[i].snapshot != nullptr);
+    if (!one.starts[i].snapshot) continue;
+    const Snapshot& left = *one.starts[i].snapshot;
+    const Snapshot& right = *other.starts[i].snapshot;
+    EXPECT_EQ(number_of(left.state), number_of(right.state));
+    ASSERT_EQ(left.answered.size(), right.answered.size());
+    for (std::size_t k = 0; k < left.answered.size(); ++k) {
+      EXPECT_EQ(left.answered[k].first, right.answered[k].first);
+      EXPECT_EQ(left.answered[k].second.status(), right.answered[k].second.status());
+      if (!left.answered[k].second.ok()) continue;
+      EXPECT_EQ(number_of(*left.answered[k].second), number_of(*right.answered[k].second));
+    }
+  }
+  EXPECT_EQ(one.members, other.members);
+  EXPECT_EQ(one.name, other.name);
+  EXPECT_EQ(seaway::to_string(*one.death), seaway::to_string(*other.death));
+  EXPECT_EQ(one.death->member, other.death->member);
+  EXPECT_EQ(one.death->incarnation, other.death->incarnation);
+  EXPECT_EQ(one.target, other.target);
+  EXPECT_EQ(one.target_shard, other.target_shard);
+  EXPECT_EQ(one.target_call, other.target_call);
+  EXPECT_EQ(one.combine != nullptr, other.combine != nullptr);
+  EXPECT_EQ(one.children, other.children);
+  EXPECT_EQ(one.parent, other.parent);
+  EXPECT_EQ(one.is_root, other.is_root);
+  EXPECT_EQ(one.request_name, other.request_name);
+}
+
+void expect_equal(const Envelope& one, const Envelope& other) {
+  EXPECT_EQ(one.kind, other.kind);
+  EXPECT_EQ(one.awaits_argument, other.awaits_argument);
+  EXPECT_EQ(one.is_stream, other.is_stream);
+  EXPECT_EQ(one.is_once, other.is_once);
+  EXPECT_EQ(one.from, other.from);
+  EXPECT_EQ(one.member, other.member);
+  EXPECT_EQ(one.sender, other.sender);
+  EXPECT_EQ(one.call, other.call);
+  EXPECT_EQ(one.request_type, other.request_type);
+  EXPECT_EQ(one.reply_type, other.reply_type);
+  EXPECT_EQ(one.request_id, other.request_id);
+  EXPECT_EQ(number_of(one.payload), number_of(other.payload));
+  EXPECT_EQ(one.status, other.status);
+  ASSERT_EQ(one.parcel != nullptr, other.parcel != nullptr);
+  if (one.parcel) expect_equal(*one.parcel, *other.parcel);
+}
+
+class EnvelopeCodec : public testing::TestWithParam<int> {};
+
+TEST_P(EnvelopeCodec, EachKindComesBackAsItWas) {
+  const auto kind = static_cast<Kind>(GetParam());
+  Envelope bare;
+  bare.kind = Kind::kReply;
+  bare.from = 2;
+  bare.status = deadline_exceeded("too late");
+  const std::vector<Envelope> batch = {make_envelope(kind), bare};
+  Parcels parcels;
+
+  const Frame frame = encode_batch(2, batch, kNow, parcels);
+  auto back = decode_batch(frame, kNow + 10'000, kShards, parcels);
+
+  ASSERT_TRUE(back.ok()) << back.status().to_string();
+  EXPECT_EQ(back->from, 2u);
+  ASSERT_EQ(back->envelopes.size(), 2u);
+  expect_equal(batch[0], back->envelopes[0]);
+  expect_equal(batch[1], back->envelopes[1]);
+  EXPECT_EQ(back->envelopes[0].deadline_ns, kNow + 10'500) << "deadlines travel as remaining time";
+  const std::uint64_t number = kind == Kind::kStop ? kNow + 10'070 : 7;
+  EXPECT_EQ(back->envelopes[0].number, number) << "until when it may go on is a time as well";
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, EnvelopeCodec,
+                         testing::Range(0, static_cast<int>(Kind::kFound) + 1),
+                         [](const auto& info) {
+                           std::string name;
+                           for (const char c : to_string(static_cast<Kind>(info.param))) {
+                             if (c != ' ') name += c;
+                           }
+                           return name;
+                         });
+
+TEST(EnvelopeBatches, ADeadlineThatHasPassedHasNextToNothingLeft) {
+  Envelope late;
+  late.deadline_ns = kNow - 1;
+  Envelope never;
+  Parcels parcels;
+
+  const Frame frame = encode_batch(1, std::vector{late, never}, kNow, parcels);
+  const auto back = decode_batch(frame, 50, kShards, parcels).value();
+
+  EXPECT_EQ(back.envelopes[0].deadline_ns, 51u);
+  EXPECT_EQ(back.envelopes[1].deadline_ns, 0u);
+}
+
+TEST(EnvelopeBatches, NeighboursThatShareAPayloadStoreItOnce) {
+  Envelope envelope;
+  envelope.payload.frame = Frame::make(1'000, [](auto words) {
+    for (auto& word : words) word = 5;
+  });
+  Parcels parcels;
+
+  const Frame frame = encode_batch(1, std::vector<Envelope>(10, envelope), kNow, parcels);
+  const auto back = decode_batch(frame, kNow, kShards, parcels).value();
+
+  EXPECT_LT(frame.words().size(), 1'500u);
+  ASSERT_EQ(back.envelopes.size(), 10u);
+  EXPECT_EQ(back.envelopes[0].payload.frame.words().data(),
+            back.envelopes[9].payload.frame.words().data());
+  EXPECT_EQ(back.envelopes[9].payload.frame.words().size(), 1'000u);
+}
+
+TEST(EnvelopeBatches, AttachmentsAndFunctionsTravelBesideTheFrame) {
+  Envelope envelope;
+  envelope.payload = payload_of(1);
+  envelope.payload.attachments = std::make_shared<const Attachments>(
+      Attachments{Bytes(std::vector<std::byte>(5, std::byte{1}))});
+  Parcels parcels;
+
+  const Frame frame = encode_batch(1, std::vector{envelope}, kNow, parcels);
+  EXPECT_EQ(parcels.size(), 1u);
+  const auto back = decode_batch(frame, kNow, kShards, parcels).value();
+  const auto again = decode_batch(frame, kNow, kShards, parcels);
+
+  EXPECT_EQ(back.envelopes[0].payload.attachments, envelope.payload.attachments);
+  EXPECT_EQ(again.status().code(), StatusCode::kProtocolError) << "each is taken once";
+}
+
+/// What was done to the one envelope of a batch must be refused, with these words.
+void expect_refused(const std::function<void(schema::EnvelopeBatch::Builder)>& fill,
+                    const std::string& words) {
+  wire::FrameBuilder builder;
+  fill(builder.init_root<schema::EnvelopeBatch>());
+  Parcels parcels;
+
+  const auto batch = decode_batch(builder.finish(), kNow, kShards, parcels);
+
+  EXPECT_EQ(batch.status().code(), StatusCode::kProtocolError);
+  EXPECT_NE(batch.status().message().find(words), std::string::npos)
+      << batch.status().to_string() << "\nlacks: " << words;
+}
+
+TEST(EnvelopeBatches, WhatDoesNotExistIsRefused) {
+  using Builder = schema::EnvelopeBatch::Builder;
+  expect_refused([](Builder m) { m.setFrom(kShards); }, "sender is shard 8 of 8");
+  expect_refused([](Builder m) { m.initEnvelopes(1)[0].setKind(99); }, "no kind 99");
+  expect_refused([](Builder m) { m.initEnvelopes(1)[0].setCode(200); }, "status code 200");
+  expect_refused([](Builder m) { m.initEnvelopes(1)[0].setPayload(1); }, "payload 1 of 0");
+  expect_refused([](Builder m) { m.initEnvelopes(1)[0].initParcel().setMesh(2); }, "mesh 2 of 0");
+  expect_refused([](Builder m) { m.initEnvelopes(1)[0].initParcel().setFactory(3); },
+                 "factory 3 is not among the 0");
+  expect_refused([](Builder m) { m.initMeshes(1)[0].setType(1); }, "type of actors 1");
+  expect_refused([](Builder m) { m.initPayloads(1)[0].initFrame(7); }, "7 bytes");
+  expect_refused(
+      [](Builder m) {
+        m.initEnvelopes(1)[0].setKind(static_cast<std::uint8_t>(Kind::kArgument));
+        m.getEnvelopes()[0].setOrigin(8);
+      },
+      "origin of a call is shard 8");
+  for (const Kind kind : {Kind::kMoved, Kind::kPartial}) {
+    expect_refused(
+        [kind](Builder m) {
+          m.initEnvelopes(1)[0].setKind(static_cast<std::uint8_t>(kind));
+          m.getEnvelopes()[0].setNumber(std::uint64_t{1} << 32);
+        },
+        "number is shard 4294967296");
+  }
+}
+
+TEST(EnvelopeBatches, AnEnvelopeWithoutWhatItIsAboutIsRefused) {
+  for (const Kind kind : {Kind::kForward, Kind::kCombine, Kind::kStart, Kind::kStarted,
+                          Kind::kStopMesh, Kind::kNotice, Kind::kWatch, Kind::kSnapshot,
+                          Kind::kPublish, Kind::kUnpublish, Kind::kFind, Kind::kFound}) {
+    expect_refused(
+        [kind](schema::EnvelopeBatch::Builder m) {
+          m.initEnvelopes(1)[0].setKind(static_cast<std::uint8_t>(kind));
+        },
+        "of kind " + std::string(to_string(kind)) + " lacks");
+  }
+}
+
+/// A batch of several kinds, in which each list has something.
+std::vector<Envelope> small_batch() {
+  return {make_envelope(Kind::kCall), make_envelope(Kind::kStart), make_envelope(Kind::kSnapshot),
+          make_envelope(Kind::kArgument), make_envelope(Kind::kCombine)};
+}
+
+Frame frame_of(const std::vector<std::uint64_t>& words) {
+  return Frame::make(words.size(),
+                     [&words](auto out) { std::copy(words.begin(), words.end(), out.begin()); });
+}
+
+TEST(EnvelopeBatches, AFrameThatIsCutAnywhereIsRefusedOrRead) {
+  Parcels parcels;
+  const Frame whole = encode_batch(2, small_batch(), kNow, parcels);
+  const std::vector<std::uint64_t> words(whole.words().begin(), whole.words().end());
+  std::size_t refused = 0;
+
+  for (std::size_t size = 0; size < words.size(); ++size) {
+    Parcels beside = parcels;
+    const auto batch =
+        decode_batch(frame_of({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(size)}),
+                     kNow, kShards, beside);
+    if (batch.ok()) continue;
+    EXPECT_EQ(batch.status().code(), StatusCode::kProtocolError) << batch.status().to_string();
+    ++refused;
+  }
+
+  EXPECT_EQ(refused, words.size()) << "a table of segments says how long a frame is";
+}
+
+TEST(EnvelopeBatches, AByteThatChangedIsRefusedOrReadAndNothingElse) {
+  Parcels parcels;
+  const Frame whole = encode_batch(2, small_batch(), kNow, parcels);
+  const std::vector<std::uint64_t> words(whole.words().begin(), whole.words().end());
+  std::size_t refused = 0;
+  std::size_t read = 0;
+
+  for (std::size_t at = 0; at < words.size() * 8; ++at) {
+    for (const unsigned change : {0x01u, 0x80u, 0xffu}) {
+      std::vector<std::uint64_t> changed = words;
+      changed[at / 8] ^= std::uint64_t{change} << at % 8 * 8;
+      Parcels beside = parcels;
+      const auto batch = decode_batch(frame_of(changed), kNow, kShards, beside);
+      if (!batch.ok()) {
+        ASSERT_EQ(batch.status().code(), StatusCode::kProtocolError) << batch.status().to_string();
+        ++refused;
+        continue;
+      }
+      // What was accepted can be written again: nothing in it leads astray.
+      Parcels again;
+      EXPECT_FALSE(encode_batch(batch->from, batch->envelopes, kNow, again).empty());
+      ++read;
+    }
+  }
+
+  EXPECT_GT(refused, words.size());
+  EXPECT_GT(read, words.size()) << "most numbers are nobody's business but the shard's";
+}
+
+}  // namespace
+}  // namespace seaway::app
