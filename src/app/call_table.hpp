@@ -62,12 +62,15 @@ struct Call : ShardTimer {
 /// that were ever open at a time. Not thread-safe.
 class CallTable {
  public:
+  /// No id is one of a table whose `uses` were smaller.
+  explicit CallTable(std::uint32_t uses) : uses_begin_(uses) {}
+
   Call& open() {
     std::uint32_t place = 0;
     if (free_.empty()) {
       place = static_cast<std::uint32_t>(calls_.size());
       calls_.emplace_back();
-      uses_.push_back(0);
+      uses_.push_back(uses_begin_);
     } else {
       place = free_.back();
       free_.pop_back();
@@ -107,6 +110,7 @@ class CallTable {
   }
 
  private:
+  const std::uint32_t uses_begin_;
   std::deque<Call> calls_;
   std::vector<std::uint32_t> uses_;
   std::vector<std::uint32_t> free_;

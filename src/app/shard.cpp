@@ -20,7 +20,11 @@ std::string_view to_string(Kind kind) {
 }
 
 Shard::Shard(Wiring wiring)
-    : wiring_(std::move(wiring)), wheel_(wiring_.engine->clock().now_ns()) {
+    : wiring_(std::move(wiring)),
+      wheel_(wiring_.engine->clock().now_ns()),
+      calls_(wiring_.epoch << 20),
+      last_mesh_(std::uint64_t{wiring_.epoch - 1} << 28),
+      last_request_(std::uint64_t{wiring_.epoch - 1} << 28) {
   outgoing_.resize(wiring_.network->shards());
   incoming_.resize(wiring_.network->shards());
   now_ns_ = wiring_.engine->clock().now_ns();
@@ -218,6 +222,21 @@ void Shard::on_shard_lost(ShardId lost) {
     if (delivery && delivery->from == lost) delivery->call = 0;
   }
   incoming_[lost].clear();
+  turn();
+}
+
+void Shard::on_shard_back(ShardId back) {
+  for (const auto& [id, owned] : owned_) {
+    for (std::uint32_t i = 0; i < owned.places.size(); ++i) {
+      const OwnedMesh::Place& place = owned.places[i];
+      if (place.is_done || place.shard == shard_of_host(owned.mesh->hosts[i])) continue;
+      Envelope moved;
+      moved.kind = Kind::kMoved;
+      moved.member = {id, i};
+      moved.number = place.shard;
+      post(back, std::move(moved));
+    }
+  }
   turn();
 }
 

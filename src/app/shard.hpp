@@ -120,6 +120,7 @@ class Shard final : public actor::Actor {
  public:
   struct Wiring {
     ShardId id = 0;
+    std::uint32_t epoch = 1;  // Its life: ids of earlier ones are never used again.
     actor::Engine* engine = nullptr;
     Network* network = nullptr;
     std::shared_ptr<Door> door;
@@ -138,6 +139,8 @@ class Shard final : public actor::Actor {
   void accept(Envelope envelope);
   /// A peer has been lost: what was asked there fails, and what lived there is dead.
   void on_shard_lost(ShardId shard);
+  /// It is back, in a new life: it learns who has moved.
+  void on_shard_back(ShardId shard);
 
   // What members and clients ask for; on this shard's thread.
   void start_call(Member* caller, internal::CallOrder order);
@@ -305,8 +308,8 @@ class Shard final : public actor::Actor {
   std::map<std::uint64_t, std::function<void(const Death&)>> watches_;      // The hub's.
   std::map<std::uint64_t, std::unique_ptr<ReductionNode>> nodes_;
   std::size_t member_count_ = 0;
-  std::uint64_t last_mesh_ = 0;
-  std::uint64_t last_request_ = 0;
+  std::uint64_t last_mesh_;
+  std::uint64_t last_request_;
   struct CreditDue {
     ShardId to = 0;
     MemberName member;
