@@ -1,4 +1,4 @@
-// Starting shards.
+// Starting shards, and ending one as if its process had died.
 
 #include "app/apps.hpp"
 
@@ -6,38 +6,101 @@
 
 #include "actor/engine_waiter.hpp"
 #include "app/local_network.hpp"
+#include "base/check.hpp"
 
 namespace seaway::app {
+namespace {
 
-Apps::Apps(const Options& options, const std::vector<actor::Engine*>& engines)
-    : waiter_(actor::make_engine_waiter(*engines.front())) {
-  for (std::uint32_t i = 0; i <= options.hosts; ++i) doors_.push_back(std::make_shared<Door>());
-  network_ = std::make_unique<LocalNetwork>(doors_);
-  // Any frame will do: it only says that something lies at the door.
-  const Frame poke = Frame::make(1, [](auto words) { words[0] = 0; });
-  for (ShardId id = 0; id <= options.hosts; ++id) {
-    actor::Engine& engine = *engines[id == kHub ? 0 : host_of_shard(id) % engines.size()];
-    Shard::Wiring wiring;
-    wiring.id = id;
-    wiring.engine = &engine;
-    wiring.network = network_.get();
-    wiring.door = doors_[id];
-    wiring.waiter = waiter_;
-    wiring.seed = options.seed;
-    wiring.limits = options.limits;
-    wiring.choose = options.choose;
-    wiring.client_of = options.client_of;
-    auto shard = std::make_unique<Shard>(std::move(wiring));
-    shards_.push_back(shard.get());
+/// Any frame will do: it only says that something lies at the door.
+Frame make_poke() {
+  return Frame::make(1, [](auto words) { words[0] = 0; });
+}
+
+}  // namespace
+
+/// Where one host's shards live, one after another.
+class Apps::Home final : public actor::Actor {
+ public:
+  explicit Home(std::unique_ptr<Shard> first) : shard(std::move(first)) {}
+
+  void receive(const Frame& frame) override {
+    if (shard) shard->receive(frame);
+  }
+
+  std::unique_ptr<Shard> shard;  // Null while the host is dead.
+  actor::Address address;
+};
+
+Apps::Apps(Options options, const std::vector<actor::Engine*>& engines)
+    : options_(std::move(options)),
+      engines_(engines),
+      waiter_(actor::make_engine_waiter(*engines.front())) {
+  for (std::uint32_t i = 0; i <= options_.hosts; ++i) doors_.push_back(std::make_shared<Door>());
+  if (options_.tuning.network) {
+    simulated_ = options_.tuning.network(options_.hosts + 1);
+  } else {
+    network_ = std::make_unique<LocalNetwork>(doors_);
+  }
+  for (ShardId id = 0; id <= options_.hosts; ++id) {
+    auto home = std::make_unique<Home>(make_shard(id));
+    Home* const at = home.get();
+    homes_.push_back(at);
     const std::string name = id == kHub ? "hub" : "actors" + std::to_string(host_of_shard(id));
-    doors_[id]->open(engine.spawn(name, std::move(shard)), poke);
+    at->address = at->shard->wiring().engine->spawn(name, std::move(home));
+    doors_[id]->open(at->address, make_poke());
+    if (simulated_) simulated_->connect(id, port_of(id));
   }
 }
 
 Apps::~Apps() = default;
 
+std::unique_ptr<Shard> Apps::make_shard(ShardId id) {
+  Shard::Wiring wiring;
+  wiring.id = id;
+  wiring.engine = engines_[id == kHub ? 0 : host_of_shard(id) % engines_.size()];
+  wiring.network = simulated_ ? &simulated_->end_of(id) : network_.get();
+  wiring.epoch = simulated_ ? simulated_->epoch(id) : 1;
+  wiring.door = doors_[id];
+  wiring.waiter = waiter_;
+  wiring.seed = options_.tuning.seed;
+  wiring.limits = options_.tuning.limits;
+  wiring.choose = options_.tuning.choose;
+  wiring.client_of = options_.client_of;
+  return std::make_unique<Shard>(std::move(wiring));
+}
+
+NetworkPort Apps::port_of(ShardId id) {
+  // What came before a word is looked at before it.
+  return {doors_[id],
+          [this, id](ShardId other) {
+            homes_[id]->shard->receive({});
+            homes_[id]->shard->on_shard_lost(other);
+          },
+          [this, id](ShardId other) {
+            homes_[id]->shard->receive({});
+            homes_[id]->shard->on_shard_back(other);
+          }};
+}
+
+void Apps::kill(ShardId id) {
+  SEAWAY_CHECK(simulated_ && id != kHub && homes_[id]->shard);
+  // Nothing that its actors say at their end leaves the host.
+  simulated_->kill(id);
+  homes_[id]->shard.reset();
+}
+
+void Apps::restart(ShardId id) {
+  SEAWAY_CHECK(simulated_ && !homes_[id]->shard);
+  doors_[id] = std::make_shared<Door>();
+  doors_[id]->open(homes_[id]->address, make_poke());
+  simulated_->restart(id, port_of(id));
+  homes_[id]->shard = make_shard(id);
+}
+
+Shard* Apps::shard(ShardId id) { return homes_[id]->shard.get(); }
+
 std::shared_ptr<ClientCaller> Apps::open(std::uint32_t client) {
-  return std::make_shared<ClientCaller>(client, *shards_[kHub]);
+  return std::make_shared<ClientCaller>(client, *homes_[kHub]->shard);
 }
 
 }  // namespace seaway::app

@@ -11,8 +11,20 @@
 #include "actor/engine.hpp"
 #include "app/client_caller.hpp"
 #include "app/shard.hpp"
+#include "app/simulated_network.hpp"
 
 namespace seaway::app {
+
+/// What only the simulator decides about shards.
+struct AppsTuning {
+  std::uint64_t seed = 0;  // Of what actors draw.
+  ShardLimits limits;
+  /// Which of `count` ready members is next; null: the first.
+  std::function<std::size_t(std::size_t count)> choose;
+  /// What connects the shards of so many, asked for once; it outlives them. Null: they hand
+  /// envelopes to each other as they are.
+  std::function<SimulatedNetwork*(std::uint32_t shards)> network;
+};
 
 /// Starts the shards of `hosts` hosts on the engines, in turn; the hub is on the first one. The
 /// engines outlive it; their threads have ended, or are stopped(), when it goes.
@@ -20,28 +32,40 @@ class Apps {
  public:
   struct Options {
     std::uint32_t hosts = 1;
-    std::uint64_t seed = 0;
-    ShardLimits limits;
-    std::function<std::size_t(std::size_t count)> choose;
     std::function<Result<Client>(std::uint32_t client)> client_of;
+    AppsTuning tuning;
   };
-  Apps(const Options& options, const std::vector<actor::Engine*>& engines);
+  Apps(Options options, const std::vector<actor::Engine*>& engines);
   ~Apps();
 
   /// The end of a client's calls. It ends with close().
   std::shared_ptr<ClientCaller> open(std::uint32_t client);
-  std::uint32_t hosts() const { return static_cast<std::uint32_t>(shards_.size() - 1); }
+  std::uint32_t hosts() const { return static_cast<std::uint32_t>(homes_.size() - 1); }
 
-  /// For tests and the simulator; on the shard's thread, or while nothing runs.
-  Shard& shard(ShardId id) { return *shards_[id]; }
+  /// A host's process dies, with all that lives there; others hear of it. Only with a simulated
+  /// network, of a shard that lives and is not the hub; control thread.
+  void kill(ShardId id);
+  /// It is back, empty. Of one that was killed; control thread.
+  void restart(ShardId id);
+
+  /// For tests and the simulator; on the shard's thread, or while nothing runs. Null while it is
+  /// dead.
+  Shard* shard(ShardId id);
   /// Before the engines stop: nothing of theirs is touched by futures any more.
   void detach() { waiter_->detach(); }
 
  private:
+  class Home;
+  std::unique_ptr<Shard> make_shard(ShardId id);
+  NetworkPort port_of(ShardId id);
+
+  const Options options_;
+  const std::vector<actor::Engine*> engines_;
   std::shared_ptr<internal::Waiter> waiter_;
-  std::unique_ptr<Network> network_;
+  SimulatedNetwork* simulated_ = nullptr;
+  std::unique_ptr<Network> network_;  // Of all, when it is not simulated.
   std::vector<std::shared_ptr<Door>> doors_;
-  std::vector<Shard*> shards_;  // Owned by their engines, as all actors.
+  std::vector<Home*> homes_;  // Owned by their engines, as all actors.
 };
 
 }  // namespace seaway::app

@@ -9,11 +9,12 @@ namespace seaway::cluster {
 
 Embedded::Embedded(const EmbeddedOptions& options, actor::Engine& engine,
                    events::EventStream& events, const BackendFactory& make_backend,
-                   ActorEngines actor_engines)
+                   ActorEngines actor_engines, app::AppsTuning apps_tuning)
     : options_(options),
       engine_(engine),
       events_(events),
-      actor_engines_(std::move(actor_engines)) {
+      actor_engines_(std::move(actor_engines)),
+      apps_tuning_(std::move(apps_tuning)) {
   if (options.links != transport::LinkOptions()) {
     links_ = transport::ClusterLinks::make(options.islands, options.links).value();
   }
@@ -80,6 +81,7 @@ app::Apps& Embedded::apps() {
   if (!apps_) {
     app::Apps::Options options;
     options.hosts = options_.islands * options_.hosts;
+    options.tuning = apps_tuning_;
     options.client_of = [this](ClientId id) -> Result<Client> {
       std::lock_guard lock(apps_mutex_);
       const auto found = sessions_.find(id);
@@ -90,7 +92,7 @@ app::Apps& Embedded::apps() {
       return client::lend_client(session);
     };
     apps_ = std::make_unique<app::Apps>(
-        options, actor_engines_ ? actor_engines_() : std::vector<actor::Engine*>{&engine_});
+        std::move(options), actor_engines_ ? actor_engines_() : std::vector<actor::Engine*>{&engine_});
   }
   return *apps_;
 }

@@ -65,7 +65,8 @@ using ActorEngines = std::function<std::vector<actor::Engine*>()>;
 class Embedded {
  public:
   Embedded(const EmbeddedOptions& options, actor::Engine& engine, events::EventStream& events,
-           const BackendFactory& make_backend, ActorEngines actor_engines = {});
+           const BackendFactory& make_backend, ActorEngines actor_engines = {},
+           app::AppsTuning apps_tuning = {});
   ~Embedded();
 
   /// A new client. `keep_alive` lives as long as it does.
@@ -108,6 +109,7 @@ class Embedded {
   std::vector<actor::Address> devices_;
   std::atomic<ClientId> last_client_ = 0;
   const ActorEngines actor_engines_;
+  const app::AppsTuning apps_tuning_;
   std::mutex apps_mutex_;
   std::unique_ptr<app::Apps> apps_;  // Made under apps_mutex_.
   std::map<ClientId, std::weak_ptr<client::Session>> sessions_;  // Guarded by apps_mutex_.
