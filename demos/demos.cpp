@@ -15,6 +15,9 @@ std::span<const Demo> demos() {
       {"deadlock", "collectives in opposite order: hang with a queue per device, run here",
        run_deadlock},
       {"two_clients", "two tenants share an island 1 : 3", run_two_clients},
+      {"pingpong", "two actors on two hosts hit a ball to and fro", run_pingpong},
+      {"skynet", "each actor spawns ten more, down to a million leaves, and adds them up",
+       run_skynet},
   };
   return all;
 }

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -11,6 +12,7 @@ namespace seaway::demos {
 struct DemoOptions {
   std::string trace_path;  // Where to write the trace; empty: where the demo likes.
   bool quick = false;      // Less work, same checks: for tests.
+  std::uint64_t size = 0;  // How much work, in the demo's own unit; 0: as it likes.
 };
 
 /// One demo. It checks its own results: `run` returns 0, or 2 after it has said what is wrong.

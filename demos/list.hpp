@@ -10,5 +10,7 @@ int run_fig2(const DemoOptions& options);
 int run_digits(const DemoOptions& options);
 int run_deadlock(const DemoOptions& options);
 int run_two_clients(const DemoOptions& options);
+int run_pingpong(const DemoOptions& options);
+int run_skynet(const DemoOptions& options);
 
 }  // namespace seaway::demos

@@ -146,6 +146,14 @@ class DemoTest(unittest.TestCase):
             self.assertIn(name, done.stderr)
             self.assertIn("/nowhere/trace.json", done.stderr)
 
+    def test_a_size_says_how_much_a_demo_does(self):
+        done = seaway("demo", "skynet", "--size", "100")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("110 actors", done.stdout)
+        done = seaway("demo", "skynet", "--size", "50")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--size has to be a power of ten", done.stderr)
+
 
 def without_rates(text):
     """The lines of `chaos`, but for the last: rates are all that differs from run to run."""
