@@ -32,7 +32,7 @@ class CommandTest(unittest.TestCase):
             self.assertIn(part, done.stdout)
 
     def test_help_of_each_verb_has_an_example(self):
-        for verb in ("demo", "bench", "chaos"):
+        for verb in ("demo", "bench", "chaos", "new"):
             done = seaway(verb, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertRegex(done.stdout, rf"example: seaway {verb} [\w-]")
@@ -57,6 +57,42 @@ class CommandTest(unittest.TestCase):
     def test_a_verb_without_its_name_is_bad_usage(self):
         for verb in ("demo", "bench"):
             self.assertEqual(seaway(verb).returncode, 1)
+
+    def test_a_new_app_is_written_once(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            place = os.path.join(scratch, "there")
+            done = seaway("new", "app", "word_count", "--directory", place)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"cd {place}", done.stdout)
+            self.assertIn("word_count.capnp", os.listdir(place))
+            again = seaway("new", "app", "word_count", "--directory", place)
+            self.assertEqual(again.returncode, 1)
+            self.assertIn("INVALID_ARGUMENT: there is a directory", again.stderr)
+
+    def test_a_new_app_lies_in_a_directory_of_its_name(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            done = subprocess.run([os.path.abspath(COMMAND), "new", "app", "hello"], cwd=scratch,
+                                  capture_output=True, text=True, timeout=30)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(os.listdir(scratch), ["hello"])
+
+    def test_a_bad_name_of_an_app_writes_nothing_and_exits_1(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            place = os.path.join(scratch, "there")
+            done = seaway("new", "app", "Word-Count", "--directory", place)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("INVALID_ARGUMENT: an app cannot be called 'Word-Count'", done.stderr)
+            self.assertEqual(os.listdir(scratch), [])
+
+    def test_each_schema_of_a_new_app_has_an_id_of_its_own(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            ids = set()
+            for name in ("one", "two"):
+                place = os.path.join(scratch, name)
+                self.assertEqual(seaway("new", "app", name, "--directory", place).returncode, 0)
+                with open(os.path.join(place, name + ".capnp")) as schema:
+                    ids.add(schema.readline())
+            self.assertEqual(len(ids), 2)
 
     def test_an_unknown_benchmark_names_the_close_one(self):
         done = seaway("bench", "clok")

@@ -15,6 +15,7 @@ constexpr const char* kFooter = R"(examples:
   seaway demo digits
   seaway bench clock --json
   seaway chaos --seeds 1..1000
+  seaway new app word_count
 
 exit codes:
   0  all went well
@@ -31,6 +32,7 @@ int run(int argument_count, char** arguments) {
   add_demo(app, exit_code);
   add_bench(app, exit_code);
   add_chaos(app, exit_code);
+  add_new(app, exit_code);
   add_first_result(app, exit_code);
 
   std::vector<std::string_view> verbs;

@@ -20,5 +20,6 @@ void add_demo(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_first_result(CLI::App& app, int& exit_code);
 void add_chaos(CLI::App& app, int& exit_code);
+void add_new(CLI::App& app, int& exit_code);
 
 }  // namespace seaway::tools
