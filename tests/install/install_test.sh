@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs into a directory of its own, then builds and runs a program against it, both ways.
+# Installs into a directory of its own, then builds and runs a program against it, and what the
+# installed command writes as a new app: each by pkg-config and by CMake.
 set -euo pipefail
 build=$1 source=$(cd -- "$(dirname -- "$0")" && pwd -P)
 scratch=$(mktemp -d)
@@ -39,3 +40,28 @@ expect "$scratch/cmake/program"
 # The installed command finds the installed data and needs nothing from the build.
 "$prefix/bin/seaway" --version
 test -f "$prefix/share/seaway/digits.csv.gz"
+
+# An app of actors, written by the installed command far from the source tree.
+step() {
+  "$@" >"$scratch/app.log" 2>&1 || { echo "failed: $*"; cat "$scratch/app.log"; exit 1; }
+}
+cd "$scratch"
+export CMAKE_BUILD_PARALLEL_LEVEL
+CMAKE_BUILD_PARALLEL_LEVEL=$(nproc)
+# Without optimization: it is about what is found and what fits, and half the time to build.
+step "$prefix/bin/seaway" new app hello
+step env PKG_CONFIG_PATH="$(dirname "$package")" meson setup hello hello/build -Dbuildtype=debug \
+  -Dwerror=true
+step meson compile -C hello/build
+step meson test -C hello/build
+echo 'ok: new app: meson'
+step cmake -S hello -B hello/build-cmake -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Debug
+step cmake --build hello/build-cmake
+step ctest --test-dir hello/build-cmake --no-tests=error
+echo 'ok: new app: cmake'
+
+# Each public header needs nothing but the prefix and what the package brings.
+(cd "$prefix/include" && find seaway -name '*.hpp' | sort | sed 's/.*/#include <&>/') >headers.cpp
+eval "g++ -Wall -Wextra -Werror -fsyntax-only headers.cpp \
+  $(PKG_CONFIG_PATH=$(dirname "$package") pkg-config --cflags seaway)"
+echo "ok: $(wc -l <headers.cpp) headers"
