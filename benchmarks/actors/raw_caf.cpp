@@ -2,7 +2,9 @@
 
 #include "benchmarks/actors/raw_caf.hpp"
 
+#include <algorithm>
 #include <caf/all.hpp>
+#include <memory>
 #include <vector>
 
 #include "actor/caf_coordinator.hpp"
@@ -86,17 +88,6 @@ void ask(caf::event_based_actor* self, const caf::actor& to, std::uint32_t left)
   });
 }
 
-template <class Round>
-double fast_tenth(int rounds, double per, Round&& round) {
-  std::vector<double> times;
-  for (int i = 0; i < rounds; ++i) {
-    const std::uint64_t begin_ns = now_ns();
-    round();
-    times.push_back(static_cast<double>(now_ns() - begin_ns) / per);
-  }
-  return quantile(std::move(times), 0.1);
-}
-
 caf::behavior skynet(caf::event_based_actor* self, caf::actor parent, std::uint64_t first,
                      std::uint64_t size) {
   struct State {
@@ -122,36 +113,35 @@ caf::behavior skynet(caf::event_based_actor* self, caf::actor parent, std::uint6
 
 }  // namespace
 
-double caf_call_ns(std::uint32_t calls, int rounds) {
+double caf_call_ns(std::uint32_t calls) {
   System system;
   const caf::actor to = (*system).spawn(server);
-  const double ns = fast_tenth(rounds, calls, [&] {
-    (*system).spawn([&to, calls](caf::event_based_actor* self) { ask(self, to, calls); });
-    system.run_all();
-  });
+  const std::uint64_t begin_ns = now_ns();
+  (*system).spawn([&to, calls](caf::event_based_actor* self) { ask(self, to, calls); });
+  system.run_all();
+  const auto ns = static_cast<double>(now_ns() - begin_ns) / calls;
   caf::anon_send_exit(to, caf::exit_reason::user_shutdown);
   return ns;
 }
 
-double caf_send_ns(std::uint32_t sends, int rounds) { return caf_broadcast_ns(1, sends, rounds); }
-
-double caf_broadcast_ns(std::uint32_t members, std::uint32_t broadcasts, int rounds) {
+double caf_broadcast_ns(std::uint32_t members, std::uint32_t broadcasts) {
   System system;
   std::uint64_t sum = 0;
   std::vector<caf::actor> to;
   for (std::uint32_t i = 0; i < members; ++i) to.push_back((*system).spawn(sink, &sum));
-  constexpr std::uint32_t kWindow = 512;  // What is under way at most.
-  const double ns = fast_tenth(rounds, static_cast<double>(members) * broadcasts, [&] {
-    for (std::uint32_t begin = 0; begin < broadcasts; begin += kWindow / members + 1) {
-      (*system).spawn([&, begin](caf::event_based_actor* self) {
-        for (std::uint32_t i = begin; i < begin + kWindow / members + 1 && i < broadcasts; ++i) {
-          const caf::message message = caf::make_message(command(i));
-          for (const caf::actor& one : to) self->send(one, message);
-        }
-      });
-      system.run_all();
-    }
-  });
+  constexpr std::uint32_t kWindow = 512;  // Messages under way at most.
+  const std::uint32_t batch = std::max(1u, kWindow / members);
+  const std::uint64_t begin_ns = now_ns();
+  for (std::uint32_t begin = 0; begin < broadcasts; begin += batch) {
+    (*system).spawn([&, begin](caf::event_based_actor* self) {
+      for (std::uint32_t i = begin; i < begin + batch && i < broadcasts; ++i) {
+        const caf::message message = caf::make_message(command(i));
+        for (const caf::actor& one : to) self->send(one, message);
+      }
+    });
+    system.run_all();
+  }
+  const auto ns = static_cast<double>(now_ns() - begin_ns) / broadcasts / members;
   for (const caf::actor& one : to) caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
   return sum > 0 ? ns : 0;
 }

@@ -7,10 +7,10 @@
 namespace seaway::benchmarks {
 
 /// All on a coordinator that is the calling thread, so that no lock and no wake-up is in the way.
-/// Nanoseconds for each message, call or actor; the fast tenth of `rounds`.
-double caf_call_ns(std::uint32_t calls, int rounds);
-double caf_send_ns(std::uint32_t sends, int rounds);
-double caf_broadcast_ns(std::uint32_t members, std::uint32_t broadcasts, int rounds);
+/// Nanoseconds for each call, message or actor.
+double caf_call_ns(std::uint32_t calls);
+/// For each broadcast and member.
+double caf_broadcast_ns(std::uint32_t members, std::uint32_t broadcasts);
 /// Actors that each spawn ten, down to `leaves`; for each leaf.
 double caf_skynet_ns(std::uint64_t leaves);
 

@@ -64,8 +64,8 @@ Status ClientCaller::send(internal::CallOrder order) {
 
 void ClientCaller::run(Shard& hub, internal::CallOrder order) {
   asked_.fetch_sub(1, std::memory_order_relaxed);
-  if (order.one || !order.many.empty()) return hub.start_call(nullptr, std::move(order));
-  if (Status status = hub.start_send(nullptr, std::move(order)); !status.ok()) {
+  if (order.one || !order.many.empty()) return hub.start_call(nullptr, order);
+  if (Status status = hub.start_send(nullptr, order); !status.ok()) {
     std::lock_guard guard(mutex_);
     ++refusals_;
     if (refused_.ok()) refused_ = std::move(status);
@@ -84,7 +84,7 @@ void ClientCaller::reduce(internal::CallOrder order, internal::Combine combine) 
   }
   auto shared = std::make_shared<internal::CallOrder>(std::move(order));
   const bool is_taken = door_->post([&hub = hub_, shared, combine = std::move(combine)] {
-    hub.start_reduction(nullptr, std::move(*shared), combine);
+    hub.start_reduction(nullptr, *shared, combine);
   });
   if (!is_taken) result->answer(closed());
 }

@@ -25,7 +25,7 @@ Status Member::gone() const { return cancelled(to_string() + " has ended and ask
 bool Member::is_here() const { return shard_ && shard_->wiring().engine->on_control_thread(); }
 
 void Member::call(internal::CallOrder order) {
-  if (is_here()) return shard_->start_call(this, std::move(order));
+  if (is_here()) return shard_->start_call(this, order);
   auto self = std::static_pointer_cast<Member>(shared_from_this());
   auto shared = std::make_shared<internal::CallOrder>(std::move(order));
   const auto fail = [shared](const Status& status) {
@@ -34,7 +34,7 @@ void Member::call(internal::CallOrder order) {
   };
   const bool is_taken = door_->post([self, shared, fail] {
     if (self->shard_) {
-      self->shard_->start_call(self.get(), std::move(*shared));
+      self->shard_->start_call(self.get(), *shared);
     } else {
       fail(self->gone());
     }
@@ -43,11 +43,11 @@ void Member::call(internal::CallOrder order) {
 }
 
 Status Member::send(internal::CallOrder order) {
-  if (is_here()) return shard_->start_send(this, std::move(order));
+  if (is_here()) return shard_->start_send(this, order);
   auto self = std::static_pointer_cast<Member>(shared_from_this());
   auto shared = std::make_shared<internal::CallOrder>(std::move(order));
   const bool is_taken = door_->post([self, shared] {
-    if (self->shard_) static_cast<void>(self->shard_->start_send(self.get(), std::move(*shared)));
+    if (self->shard_) static_cast<void>(self->shard_->start_send(self.get(), *shared));
   });
   return is_taken ? Status() : gone();
 }
@@ -60,7 +60,7 @@ void Member::cancel(const std::shared_ptr<internal::CallBase>& call) {
 }
 
 void Member::reduce(internal::CallOrder order, internal::Combine combine) {
-  if (is_here()) return shard_->start_reduction(this, std::move(order), std::move(combine));
+  if (is_here()) return shard_->start_reduction(this, order, std::move(combine));
   order.one->answer(invalid_argument(to_string() + " reduces outside of its own handlers"));
 }
 

@@ -100,7 +100,7 @@ bool Shard::step() {
 /// before data that came earlier.
 void Shard::accept(Envelope envelope) { dispatch(envelope); }
 
-void Shard::post(ShardId to, Envelope envelope) {
+void Shard::post(ShardId to, Envelope&& envelope) {
   if (!has_origin(envelope.kind)) envelope.from = wiring_.id;
   if (to == wiring_.id) {
     // What runs no code of a user's may be done right here, also within a handler.

@@ -143,9 +143,9 @@ class Shard final : public actor::Actor {
   void on_shard_back(ShardId shard);
 
   // What members and clients ask for; on this shard's thread.
-  void start_call(Member* caller, internal::CallOrder order);
-  Status start_send(Member* caller, internal::CallOrder order);
-  void start_reduction(Member* caller, internal::CallOrder order, internal::Combine combine);
+  void start_call(Member* caller, internal::CallOrder& order);
+  Status start_send(Member* caller, internal::CallOrder& order);
+  void start_reduction(Member* caller, internal::CallOrder& order, internal::Combine combine);
   void cancel_call(internal::CallBase& call);
   void grant(internal::CallBase& call, std::uint32_t count);
   using Spawned = internal::FutureState<std::shared_ptr<const internal::MeshInfo>>;
@@ -186,7 +186,7 @@ class Shard final : public actor::Actor {
   // shard.cpp: turns.
   void turn();
   bool step();
-  void post(ShardId to, Envelope envelope);
+  void post(ShardId to, Envelope&& envelope);
   void flush();
   void arm_timers();
   void fire(ShardTimer& timer);

@@ -69,7 +69,7 @@ void Shard::fail_unsent(const internal::CallOrder& order, const Status& status) 
   }
 }
 
-void Shard::start_call(Member* caller, internal::CallOrder order) {
+void Shard::start_call(Member* caller, internal::CallOrder& order) {
   if (!order.to.mesh || order.to.count == 0) {
     return fail_unsent(order, check_target(order.to.mesh.get(), UINT32_MAX, order.request_name));
   }
@@ -239,7 +239,7 @@ void Shard::pass_argument(const internal::CallOrder& order, Call& call) {
   });
 }
 
-Status Shard::start_send(Member* caller, internal::CallOrder order) {
+Status Shard::start_send(Member* caller, internal::CallOrder& order) {
   Envelope shape;
   shape.kind = Kind::kCall;
   shape.request_type = order.request_type;
@@ -273,14 +273,12 @@ Status Shard::start_send(Member* caller, internal::CallOrder order) {
       } else {
         ++place.in_flight;
         ++route.in_flight;
-        Envelope envelope;
-        if (i + 1 < order.to.count) {
-          envelope = shape;
+        shape.member = {order.to.mesh->id, index};
+        if (i + 1 == order.to.count) {
+          post(place.shard, std::move(shape));
         } else {
-          envelope = std::move(shape);
+          post(place.shard, Envelope(shape));
         }
-        envelope.member = {order.to.mesh->id, index};
-        post(place.shard, std::move(envelope));
         continue;
       }
     }
@@ -361,7 +359,7 @@ void Shard::on_call_due(Call& call) {
       if (!try_again(call, status)) close_call(call, status, 0);
       return;
     }
-    post(call.shard, *call.again);
+    post(call.shard, Envelope(*call.again));
     return;
   }
   Envelope envelope;

@@ -325,7 +325,7 @@ bool Shard::move_member(OwnedMesh& owned, std::uint32_t index) {
   moved.member = {owned.mesh->id, index};
   moved.number = least->first;
   for (ShardId shard = 0; shard < wiring_.network->shards(); ++shard) {
-    if (wiring_.network->is_up(shard)) post(shard, moved);
+    if (wiring_.network->is_up(shard)) post(shard, Envelope(moved));
   }
   return true;
 }

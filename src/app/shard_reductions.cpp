@@ -15,7 +15,7 @@ constexpr std::size_t kFanOut = 8;
 
 /// One call whose answer comes from the root of a tree of hosts. Host number k of those that have
 /// members has 8k + 1 .. 8k + 8 as its children.
-void Shard::start_reduction(Member* caller, internal::CallOrder order, internal::Combine combine) {
+void Shard::start_reduction(Member* caller, internal::CallOrder& order, internal::Combine combine) {
   const auto fail = [&order](const Status& status) { order.one->answer(status); };
   if (!order.to.mesh || order.to.count == 0) {
     return fail(check_target(order.to.mesh.get(), UINT32_MAX, order.request_name));
