@@ -7,8 +7,8 @@
 #include <deque>
 #include <vector>
 
-#include "seaway/status.hpp"
 #include "seaway/app/supervision.hpp"
+#include "seaway/status.hpp"
 
 namespace seaway::actor {
 

@@ -49,6 +49,7 @@ struct Call : ShardTimer {
   std::string_view request_name;
   std::uint64_t begun_ns = 0;
   std::uint64_t deadline_ns = 0;
+  std::uint32_t client = 0;  // In whose name, unless it is a member.
   std::vector<Dependent> dependents;
   std::unique_ptr<Envelope> again;  // What is sent again; null: nothing is.
   // In whose name: a list of a member's own calls, so that they end with it.
@@ -95,7 +96,7 @@ class CallTable {
     call.dependents.clear();
     call.again.reset();
     call.is_once = call.is_resting = call.has_credit = false;
-    call.tries = call.retries = 0;
+    call.tries = call.retries = call.client = 0;
     call.caller = nullptr;
     free_.push_back(place);
     --size_;

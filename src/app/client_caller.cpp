@@ -64,7 +64,7 @@ Status ClientCaller::send(internal::CallOrder order) {
 
 void ClientCaller::run(Shard& hub, internal::CallOrder order) {
   asked_.fetch_sub(1, std::memory_order_relaxed);
-  if (order.one || !order.many.empty()) return hub.start_call(nullptr, order);
+  if (order.one || !order.many.empty()) return hub.start_call(nullptr, client_, order);
   if (Status status = hub.start_send(nullptr, order); !status.ok()) {
     std::lock_guard guard(mutex_);
     ++refusals_;
@@ -83,9 +83,10 @@ void ClientCaller::reduce(internal::CallOrder order, internal::Combine combine) 
     return;
   }
   auto shared = std::make_shared<internal::CallOrder>(std::move(order));
-  const bool is_taken = door_->post([&hub = hub_, shared, combine = std::move(combine)] {
-    hub.start_reduction(nullptr, *shared, combine);
-  });
+  const bool is_taken =
+      door_->post([&hub = hub_, client = client_, shared, combine = std::move(combine)] {
+        hub.start_reduction(nullptr, client, *shared, combine);
+      });
   if (!is_taken) result->answer(closed());
 }
 
@@ -105,8 +106,8 @@ Future<std::shared_ptr<const internal::MeshInfo>> ClientCaller::spawn(internal::
 
 Future<std::shared_ptr<const internal::MeshInfo>> ClientCaller::find(std::string name) {
   auto state = std::make_shared<Shard::Spawned>(waiter_);
-  const bool is_taken = !is_closed_ && door_->post([&hub = hub_, name, state] {
-    hub.find(nullptr, name, state);
+  const bool is_taken = !is_closed_ && door_->post([&hub = hub_, client = client_, name, state] {
+    hub.find(nullptr, client, name, state);
   });
   if (!is_taken) state->complete(closed());
   return Future<std::shared_ptr<const internal::MeshInfo>>(std::move(state));
@@ -114,9 +115,11 @@ Future<std::shared_ptr<const internal::MeshInfo>> ClientCaller::find(std::string
 
 Future<void> ClientCaller::stop(internal::Members members, std::chrono::nanoseconds deadline) {
   auto state = std::make_shared<internal::FutureState<void>>(waiter_);
-  const bool is_taken = !is_closed_ && door_->post([&hub = hub_, members, deadline, state] {
-    hub.stop(nullptr, members, hub.now_ns() + static_cast<std::uint64_t>(deadline.count()), state);
-  });
+  const bool is_taken =
+      !is_closed_ && door_->post([&hub = hub_, client = client_, members, deadline, state] {
+        hub.stop(nullptr, client, members,
+                 hub.now_ns() + static_cast<std::uint64_t>(deadline.count()), state);
+      });
   if (!is_taken) state->complete(closed());
   return Future<void>(std::move(state));
 }

@@ -55,7 +55,7 @@ class ClientCaller final : public internal::Caller {
   std::atomic<std::uint32_t> asked_ = 0;
   std::atomic<std::uint64_t> watches_ = 0;
   std::mutex mutex_;
-  Status refused_;             // The first send that was refused since the last word of it.
+  Status refused_;  // The first send that was refused since the last word of it.
   std::uint64_t refusals_ = 0;
 };
 

@@ -49,7 +49,7 @@ class StreamSinkOf final : public internal::ItemSink {
  public:
   explicit StreamSinkOf(Delivery& delivery) : delivery_(delivery), ticket_(delivery.ticket) {}
   Future<void> write(internal::RawMessage item) override {
-    if (!internal::current_invocation()) {
+    if (internal::current_invocation() != &delivery_ || delivery_.ticket != ticket_) {
       return Future<void>::of(invalid_argument("a stream is written to in its own handler"));
     }
     return delivery_.shard->write_item(delivery_, ticket_, std::move(item));
@@ -66,8 +66,9 @@ void Delivery::finish(Result<internal::RawMessage> own) { reply.emplace(std::mov
 void Delivery::crash(Status cause) { crash_cause.emplace(std::move(cause)); }
 
 std::shared_ptr<internal::Keeper> Delivery::promise() {
-  return std::make_shared<PromiseKeeper>(*this, shard->wiring().door, *shard,
-                                         member->to_string() + " in its handler of " + method->name);
+  return std::make_shared<PromiseKeeper>(
+      *this, shard->wiring().door, *shard,
+      member->to_string() + " in its handler of " + method->name);
 }
 std::shared_ptr<internal::ItemSink> Delivery::sink() {
   return std::make_shared<StreamSinkOf>(*this);

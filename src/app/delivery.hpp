@@ -44,11 +44,11 @@ class Delivery final : public internal::Invocation {
   bool awaits_argument = false;
   bool is_stream = false;  // The caller reads a stream.
   bool is_once = false;
-  bool owes_credit = false;     // Its sender hears when it has been handled.
-  bool is_resuming = false;     // In the shard's list of those to be resumed.
-  bool is_entered = false;      // Its handler is on the stack right now.
-  bool is_waiting = false;      // Its coroutine waits; counted in Member::waiting.
-  std::uint64_t ticket = 0;     // Another one for each message: what is kept across uses.
+  bool owes_credit = false;  // Its sender hears when it has been handled.
+  bool is_resuming = false;  // In the shard's list of those to be resumed.
+  bool is_entered = false;   // Its handler is on the stack right now.
+  bool is_waiting = false;   // Its coroutine waits; counted in Member::waiting.
+  std::uint64_t ticket = 0;  // Another one for each message: what is kept across uses.
   Shard* shard = nullptr;
   Member* member = nullptr;
   const internal::MethodInfo* method = nullptr;
@@ -89,6 +89,15 @@ class DeliveryList {
     delivery.next = first_;
     (first_ ? first_->previous : last_) = &delivery;
     first_ = &delivery;
+    ++size_;
+  }
+  /// `behind` is in the list; null: as the first.
+  void insert(Delivery* behind, Delivery& delivery) {
+    if (!behind) return push_front(delivery);
+    delivery.previous = behind;
+    delivery.next = behind->next;
+    (behind->next ? behind->next->previous : last_) = &delivery;
+    behind->next = &delivery;
     ++size_;
   }
   void remove(Delivery& delivery) {

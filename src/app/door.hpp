@@ -20,8 +20,8 @@ class Door {
  public:
   struct Posted {
     std::shared_ptr<ClientCaller> caller;
-    internal::CallOrder order;           // Of `caller`; or
-    std::function<void()> work;          // anything else.
+    internal::CallOrder order;   // Of `caller`; or
+    std::function<void()> work;  // anything else.
   };
   struct Content {
     std::vector<Envelope> envelopes;
@@ -58,11 +58,13 @@ class Door {
     std::lock_guard guard(mutex_);
     std::swap(content, content_);
   }
-  void close() {
+  /// Nothing is taken any more; returns what still lay here.
+  Content close() {
     Content left;
     std::lock_guard guard(mutex_);
     is_closed_ = true;
     std::swap(left, content_);
+    return left;
   }
 
  private:

@@ -22,19 +22,22 @@ std::string Member::to_string() const { return internal::member_name(mesh_.get()
 
 Status Member::gone() const { return cancelled(to_string() + " has ended and asks nothing more"); }
 
-bool Member::is_here() const { return shard_ && shard_->wiring().engine->on_control_thread(); }
+bool Member::is_here() const { return shard_ && shard_ == Shard::current(); }
 
 void Member::call(internal::CallOrder order) {
-  if (is_here()) return shard_->start_call(this, order);
+  if (is_here() && is_alive()) return shard().start_call(this, 0, order);
   auto self = std::static_pointer_cast<Member>(shared_from_this());
   auto shared = std::make_shared<internal::CallOrder>(std::move(order));
   const auto fail = [shared](const Status& status) {
     if (shared->one) shared->one->answer(status);
-    for (const auto& call : shared->many) call->answer(status);
+    for (std::uint32_t i = 0; i < shared->many.size(); ++i) {
+      shared->many[i]->answer(status);
+      if (shared->sink) shared->sink->on_end(i, status);
+    }
   };
   const bool is_taken = door_->post([self, shared, fail] {
-    if (self->shard_) {
-      self->shard_->start_call(self.get(), *shared);
+    if (self->is_alive()) {
+      self->shard().start_call(self.get(), 0, *shared);
     } else {
       fail(self->gone());
     }
@@ -43,38 +46,40 @@ void Member::call(internal::CallOrder order) {
 }
 
 Status Member::send(internal::CallOrder order) {
-  if (is_here()) return shard_->start_send(this, order);
+  if (is_here()) return shard().start_send(this, order);
   auto self = std::static_pointer_cast<Member>(shared_from_this());
   auto shared = std::make_shared<internal::CallOrder>(std::move(order));
   const bool is_taken = door_->post([self, shared] {
-    if (self->shard_) static_cast<void>(self->shard_->start_send(self.get(), *shared));
+    if (self->shard_) static_cast<void>(self->shard().start_send(self.get(), *shared));
   });
   return is_taken ? Status() : gone();
 }
 
 void Member::cancel(const std::shared_ptr<internal::CallBase>& call) {
-  if (is_here()) return shard_->cancel_call(*call);
+  if (is_here()) return shard().cancel_call(*call);
   door_->post([self = std::static_pointer_cast<Member>(shared_from_this()), call] {
-    if (self->shard_) self->shard_->cancel_call(*call);
+    if (self->shard_) self->shard().cancel_call(*call);
   });
 }
 
 void Member::reduce(internal::CallOrder order, internal::Combine combine) {
-  if (is_here()) return shard_->start_reduction(this, order, std::move(combine));
+  if (is_here() && is_alive()) {
+    return shard().start_reduction(this, 0, order, std::move(combine));
+  }
   order.one->answer(invalid_argument(to_string() + " reduces outside of its own handlers"));
 }
 
 void Member::grant(const std::shared_ptr<internal::CallBase>& call, std::uint32_t count) {
-  if (is_here()) return shard_->grant(*call, count);
+  if (is_here()) return shard().grant(*call, count);
   door_->post([self = std::static_pointer_cast<Member>(shared_from_this()), call, count] {
-    if (self->shard_) self->shard_->grant(*call, count);
+    if (self->shard_) self->shard().grant(*call, count);
   });
 }
 
 Future<std::shared_ptr<const internal::MeshInfo>> Member::spawn(internal::SpawnOrder order) {
   auto state = std::make_shared<Shard::Spawned>(nullptr);
-  if (is_here()) {
-    shard_->spawn(std::static_pointer_cast<Member>(shared_from_this()), mesh_->client,
+  if (is_here() && is_alive()) {
+    shard().spawn(std::static_pointer_cast<Member>(shared_from_this()), mesh_->client,
                   std::move(order), state);
   } else {
     state->complete(invalid_argument(to_string() + " spawns outside of its own handlers"));
@@ -84,19 +89,19 @@ Future<std::shared_ptr<const internal::MeshInfo>> Member::spawn(internal::SpawnO
 
 Future<std::shared_ptr<const internal::MeshInfo>> Member::find(std::string name) {
   auto state = std::make_shared<Shard::Spawned>(nullptr);
-  if (is_here()) {
-    shard_->find(this, name, state);
+  if (is_here() && is_alive()) {
+    shard().find(this, 0, name, state);
   } else {
-    state->complete(invalid_argument(to_string() + " looks for \"" + name +
-                                     "\" outside of its own handlers"));
+    state->complete(
+        invalid_argument(to_string() + " looks for \"" + name + "\" outside of its own handlers"));
   }
   return Future<std::shared_ptr<const internal::MeshInfo>>(std::move(state));
 }
 
 Future<void> Member::stop(internal::Members members, std::chrono::nanoseconds deadline) {
   auto state = std::make_shared<internal::FutureState<void>>(nullptr);
-  if (is_here()) {
-    shard_->stop(this, members, shard_->now_ns() + static_cast<std::uint64_t>(deadline.count()),
+  if (is_here() && is_alive()) {
+    shard().stop(this, 0, members, shard().now_ns() + static_cast<std::uint64_t>(deadline.count()),
                  state);
   } else {
     state->complete(invalid_argument(to_string() + " stops others outside of its own handlers"));
@@ -105,7 +110,7 @@ Future<void> Member::stop(internal::Members members, std::chrono::nanoseconds de
 }
 
 void Member::kill(internal::Members members, Status cause) {
-  if (is_here()) shard_->kill(members, cause);
+  if (is_here()) shard().kill(members, cause);
 }
 
 void Member::watch(internal::Members, Executor&, std::function<void(const Death&)> on_death) {
@@ -121,16 +126,16 @@ const std::shared_ptr<internal::Waiter>& Member::waiter() const {
 }
 
 std::uint32_t Member::host() const {
-  return shard_ ? host_of_shard(shard_->wiring().id) : mesh_->hosts[index_];
+  return shard_ ? host_of_shard(shard().wiring().id) : mesh_->hosts[index_];
 }
 
 std::uint64_t Member::now_ns() const {
-  return shard_ ? shard_->wiring().engine->clock().now_ns() : 0;
+  return shard_ ? shard().wiring().engine->clock().now_ns() : 0;
 }
 
 std::uint64_t Member::random() {
   if (!random_stream) {
-    const std::uint64_t seed = shard_ ? shard_->wiring().seed : 0;
+    const std::uint64_t seed = shard_ ? shard().wiring().seed : 0;
     random_stream = std::make_unique<RandomStream>(
         seed, mix64(mesh_->id) ^ (std::uint64_t{index_} << 20) ^ incarnation_);
   }
@@ -139,9 +144,10 @@ std::uint64_t Member::random() {
 
 Future<void> Member::sleep(std::chrono::nanoseconds time) {
   auto state = std::make_shared<SleepState>();
-  if (is_here()) {
+  if (is_here() && is_alive()) {
     const std::uint64_t wait_ns = time.count() > 0 ? static_cast<std::uint64_t>(time.count()) : 0;
-    shard_->sleep(*this, shard_->now_ns() + wait_ns, state);
+    // Of the clock, for the turn may have begun long ago.
+    shard().sleep(*this, now_ns() + wait_ns, state);
   } else {
     state->complete(gone());
   }
@@ -149,15 +155,28 @@ Future<void> Member::sleep(std::chrono::nanoseconds time) {
 }
 
 void Member::monitor(const internal::Members& members) {
-  if (is_here()) shard_->watch(members, member_name(), 0);
+  if (is_here() && is_alive()) shard().watch(members, member_name(), incarnation_);
 }
 
 void Member::fail(Status cause) {
-  if (is_here()) shard_->end_after_turn(*this, std::move(cause));
+  if (!is_here() || !is_alive()) return;
+  shard().end_after_turn(*this, std::move(cause));
+  end_outside_handlers();
 }
 
 void Member::stop_self() {
-  if (is_here() && life == Life::kLive) life = Life::kStopping;
+  if (!is_here() || life != Life::kLive) return;
+  life = Life::kStopping;
+  end_outside_handlers();
+}
+
+/// In its handlers the end comes when they return. Elsewhere, as in what follows a future, later:
+/// others that are on the stack now may still use it.
+void Member::end_outside_handlers() {
+  if (entered > 0) return;
+  door_->post([self = std::static_pointer_cast<Member>(shared_from_this())] {
+    if (self->is_alive()) self->shard().end_if_due(*self);
+  });
 }
 
 bool Member::is_cancelled() const {
@@ -166,8 +185,8 @@ bool Member::is_cancelled() const {
 }
 
 Result<Client> Member::client() const {
-  if (!shard_ || !shard_->wiring().client_of) return gone();
-  return shard_->wiring().client_of(mesh_->client);
+  if (!shard_ || !shard().wiring().client_of) return gone();
+  return shard().wiring().client_of(mesh_->client);
 }
 
 std::string Member::describe() const {
@@ -195,7 +214,7 @@ std::shared_ptr<SleepState> Shard::end_sleep(SleepState& state) {
 void SleepState::cancel() {
   const auto* caller = static_cast<const Member*>(internal::current_caller());
   std::shared_ptr<SleepState> ended;
-  if (caller && keeps && caller == member) ended = member->shard()->end_sleep(*this);
+  if (caller && keeps && caller == member) ended = member->shard().end_sleep(*this);
   fail(cancelled("the sleep was given up with cancel()"), internal::Wake::kNow);
 }
 

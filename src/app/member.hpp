@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -100,7 +101,7 @@ class Member final : public internal::MemberPort, public actor::Handling {
     std::vector<UnsentReply> unsent;
     std::vector<std::uint64_t> owned;  // Meshes.
     std::uint64_t snapshots = 0, handled = 0;
-    std::uint64_t stop_deadline_ns = 0;
+    std::uint64_t kept = 0;  // The last snapshot that is safe.
   };
   Extras& extras() {
     if (!extras_) extras_ = std::make_unique<Extras>();
@@ -122,15 +123,19 @@ class Member final : public internal::MemberPort, public actor::Handling {
   std::unique_ptr<RandomStream> random_stream;
   SleepState* sleeps = nullptr;  // Those that are pending.
 
-  Shard* shard() const { return shard_; }
+  Shard& shard() const { return *shard_; }
   void detach() { shard_ = nullptr; }
+  /// Whether it may still ask for something; what is left of a dead one may only send.
+  bool is_alive() const { return shard_ && life != Life::kDead; }
 
  private:
   /// Why nothing can be asked any more.
   Status gone() const;
+  void end_outside_handlers();
+  /// Whether its shard has its turn in this thread.
   bool is_here() const;
 
-  Shard* shard_;
+  std::atomic<Shard*> shard_;  // Null once it has ended.
   std::shared_ptr<class Door> door_;
   std::shared_ptr<const internal::MeshInfo> mesh_;
   const std::uint32_t index_;

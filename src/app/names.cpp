@@ -67,7 +67,8 @@ Members select(const Members& members, std::vector<Placement::Axis>& axes, std::
   for (std::size_t i = 0; i < outer; ++i) {
     for (std::size_t j = begin; j < end; ++j) {
       for (std::size_t k = 0; k < inner; ++k) {
-        list->push_back(members.at(static_cast<std::uint32_t>((i * axes[at].size + j) * inner + k)));
+        list->push_back(
+            members.at(static_cast<std::uint32_t>((i * axes[at].size + j) * inner + k)));
       }
     }
   }

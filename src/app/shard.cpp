@@ -12,12 +12,32 @@ namespace seaway::app {
 
 std::string_view to_string(Kind kind) {
   constexpr std::string_view kNames[] = {
-      "call",    "reply",    "item",      "argument", "forward",   "cancel", "more",
-      "credit",  "combine",  "partial",   "start",    "started",   "stop",   "stop mesh",
-      "stopped", "death",    "notice",    "watch",    "moved",     "snapshot", "kept",
-      "publish", "published", "unpublish", "find",    "found"};
+      "call",    "reply",     "item",      "argument", "forward", "cancel",   "more",
+      "credit",  "combine",   "partial",   "start",    "started", "stop",     "stop mesh",
+      "stopped", "death",     "notice",    "watch",    "moved",   "snapshot", "kept",
+      "publish", "published", "unpublish", "find",     "found"};
   return kNames[static_cast<std::size_t>(kind)];
 }
+
+namespace {
+
+thread_local Shard* turning = nullptr;
+
+/// While a shard does something in this thread.
+class Turn {
+ public:
+  explicit Turn(Shard& shard) : previous_(std::exchange(turning, &shard)) {}
+  ~Turn() { turning = previous_; }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  Shard* const previous_;
+};
+
+}  // namespace
+
+Shard* Shard::current() { return turning; }
 
 Shard::Shard(Wiring wiring)
     : wiring_(std::move(wiring)),
@@ -32,16 +52,16 @@ Shard::Shard(Wiring wiring)
 }
 
 Shard::~Shard() {
-  wiring_.door->close();
+  const Turn own(*this);
+  // What was asked until now has an outcome all the same.
+  for (Door::Posted& posted : wiring_.door->close().posted) run(posted);
   // Objects may hold futures and refer to members: they end while everything is still there.
   for (auto& [id, local] : local_meshes_) {
     for (std::shared_ptr<Member>& member : local.members) {
       if (member) end_member(*member, cancelled("the cluster has ended"));
     }
   }
-  calls_.for_each([this](Call& call) {
-    close_call(call, cancelled("the cluster has ended"), 0);
-  });
+  calls_.for_each([this](Call& call) { close_call(call, cancelled("the cluster has ended"), 0); });
   for (auto& [id, node] : nodes_) wheel_.remove(*node);
   for (auto& [id, owned] : owned_) {
     for (const auto& request : owned.stops) wheel_.remove(*request);
@@ -53,18 +73,13 @@ Shard::~Shard() {
 void Shard::receive(const Frame&) { turn(); }
 
 void Shard::turn() {
+  const Turn own(*this);
   is_turning_ = true;
   now_ns_ = wiring_.engine->clock().now_ns();
   wiring_.door->take(content_);
   for (Envelope& envelope : content_.envelopes) accept(std::move(envelope));
   content_.envelopes.clear();
-  for (Door::Posted& posted : content_.posted) {
-    if (posted.work) {
-      posted.work();
-    } else {
-      posted.caller->run(*this, std::move(posted.order));
-    }
-  }
+  for (Door::Posted& posted : content_.posted) run(posted);
   content_.posted.clear();
   std::uint32_t steps = 0;
   while (steps < wiring_.limits.turn && step()) ++steps;
@@ -72,6 +87,14 @@ void Shard::turn() {
   arm_timers();
   is_turning_ = false;
   if (!ready_.empty() || !resumes_.empty() || !local_.empty()) wiring_.door->poke();
+}
+
+void Shard::run(Door::Posted& posted) {
+  if (posted.work) {
+    posted.work();
+  } else {
+    posted.caller->run(*this, std::move(posted.order));
+  }
 }
 
 /// What was said comes before what is still to be handled, and who waits before who begins.
@@ -141,9 +164,11 @@ void Shard::arm_timers() {
   armed_ns_ = *next_ns;
   armed_ = wiring_.engine->schedule(*next_ns, [this, door = std::weak_ptr(wiring_.door)] {
     if (door.expired()) return;
+    const Turn own(*this);
     armed_ns_ = 0;
     now_ns_ = wiring_.engine->clock().now_ns();
-    wheel_.advance(now_ns_, [this](actor::TimerNode& node) { fire(static_cast<ShardTimer&>(node)); });
+    wheel_.advance(now_ns_,
+                   [this](actor::TimerNode& node) { fire(static_cast<ShardTimer&>(node)); });
     turn();
   });
 }
@@ -167,46 +192,72 @@ void Shard::fire(ShardTimer& timer) {
 
 void Shard::dispatch(Envelope& envelope) {
   switch (envelope.kind) {
-    case Kind::kCall: return on_call(envelope);
-    case Kind::kReply: return on_reply(envelope);
-    case Kind::kItem: return on_item(envelope);
-    case Kind::kArgument: return on_argument(envelope);
-    case Kind::kForward: return on_forward(envelope);
-    case Kind::kCancel: return on_cancel(envelope);
-    case Kind::kMore: return on_more(envelope);
-    case Kind::kCredit: return on_credit(envelope);
-    case Kind::kCombine: return on_combine(envelope);
-    case Kind::kPartial: return on_partial(envelope);
-    case Kind::kStart: return on_start(envelope);
-    case Kind::kStarted: return on_started(envelope);
-    case Kind::kStop: return on_stop(envelope);
-    case Kind::kStopMesh: return on_stop_mesh(envelope);
+    case Kind::kCall:
+      return on_call(envelope);
+    case Kind::kReply:
+      return on_reply(envelope);
+    case Kind::kItem:
+      return on_item(envelope);
+    case Kind::kArgument:
+      return on_argument(envelope);
+    case Kind::kForward:
+      return on_forward(envelope);
+    case Kind::kCancel:
+      return on_cancel(envelope);
+    case Kind::kMore:
+      return on_more(envelope);
+    case Kind::kCredit:
+      return on_credit(envelope);
+    case Kind::kCombine:
+      return on_combine(envelope);
+    case Kind::kPartial:
+      return on_partial(envelope);
+    case Kind::kStart:
+      return on_start(envelope);
+    case Kind::kStarted:
+      return on_started(envelope);
+    case Kind::kStop:
+      return on_stop(envelope);
+    case Kind::kStopMesh:
+      return on_stop_mesh(envelope);
     case Kind::kStopped:
-    case Kind::kFound: return on_reply(envelope);
-    case Kind::kPublished: return on_published(envelope);
+    case Kind::kFound:
+      return on_reply(envelope);
+    case Kind::kPublished:
+      return on_published(envelope);
     case Kind::kDeath:
-      return on_death(envelope.member, static_cast<std::uint32_t>(envelope.number), envelope.status);
-    case Kind::kNotice: return on_notice(envelope);
-    case Kind::kWatch: return on_watch(envelope);
-    case Kind::kMoved: return on_moved(envelope);
-    case Kind::kSnapshot: return on_snapshot(envelope);
-    case Kind::kKept: return on_kept(envelope);
-    case Kind::kPublish: return on_publish(envelope);
-    case Kind::kUnpublish: return on_unpublish(envelope);
-    case Kind::kFind: return on_find(envelope);
+      return on_death(envelope.member, static_cast<std::uint32_t>(envelope.number),
+                      envelope.status);
+    case Kind::kNotice:
+      return on_notice(envelope);
+    case Kind::kWatch:
+      return on_watch(envelope);
+    case Kind::kMoved:
+      return on_moved(envelope);
+    case Kind::kSnapshot:
+      return on_snapshot(envelope);
+    case Kind::kKept:
+      return on_kept(envelope);
+    case Kind::kPublish:
+      return on_publish(envelope);
+    case Kind::kUnpublish:
+      return on_unpublish(envelope);
+    case Kind::kFind:
+      return on_find(envelope);
   }
 }
 
 void Shard::on_shard_lost(ShardId lost) {
+  const Turn own(*this);
   now_ns_ = wiring_.engine->clock().now_ns();
   const std::string host = "host " + std::to_string(host_of_shard(lost));
   calls_.for_each([&](Call& call) {
     if (call.shard != lost || call.is_resting) return;
     const Status status(StatusCode::kHostLost,
                         std::string(call.request_name) + " to " +
-                            internal::member_name(call.mesh.get(), call.member.index) + ": " + host +
-                            " was lost, and it is not known whether it was handled");
-    if (!try_again(call, status)) close_call(call, status, 0);
+                            internal::member_name(call.mesh.get(), call.member.index) + ": " +
+                            host + " was lost, and it is not known whether it was handled");
+    if (!try_again(call)) close_call(call, status, 0);
   });
   std::vector<std::pair<MemberName, std::uint32_t>> dead;
   for (auto& [id, owned] : owned_) {
@@ -250,6 +301,7 @@ Shard::Stock Shard::stock() const {
   stock.owned = owned_.size();
   stock.names = names_.size();
   stock.nodes = nodes_.size();
+  stock.watches = watches_.size();
   return stock;
 }
 

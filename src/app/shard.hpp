@@ -26,11 +26,12 @@ namespace seaway::app {
 /// Limits of one shard; what is beyond fails with kResourceExhausted.
 struct ShardLimits {
   std::uint32_t members_max = 1u << 22;
-  std::uint32_t calls_max = 1u << 22;         // Of its members and clients, under way.
-  std::uint32_t routes_max = 1u << 16;        // Of meshes with nothing under way that it remembers.
-  std::uint32_t once_remembered = 1024;       // Answers that each member keeps for repeated requests.
-  std::uint32_t turn = 256;                   // Handlers between two looks at what has come.
-  std::uint64_t restart_pause_ns = 10'000'000;  // Before a call is sent again, and doubled each time.
+  std::uint32_t calls_max = 1u << 22;    // Of its members and clients, under way.
+  std::uint32_t routes_max = 1u << 16;   // Of meshes with nothing under way that it remembers.
+  std::uint32_t once_remembered = 1024;  // Answers that each member keeps for repeated requests.
+  std::uint32_t turn = 256;              // Handlers between two looks at what has come.
+  std::uint64_t restart_pause_ns =
+      10'000'000;  // Before a call is sent again, and doubled each time.
 };
 
 /// Where calls of one mesh go, and how many are under way.
@@ -48,7 +49,7 @@ struct Route {
 struct LocalMesh {
   std::shared_ptr<const internal::MeshInfo> mesh;
   internal::ObjectFactory factory;
-  std::vector<std::shared_ptr<Member>> members;        // By index; null: not here.
+  std::vector<std::shared_ptr<Member>> members;  // By index; null: not here.
   std::map<std::uint32_t, Status> graves;
   std::uint32_t live = 0;
 };
@@ -56,8 +57,8 @@ struct LocalMesh {
 /// Somebody who is told of deaths.
 struct Watch {
   ShardId shard = 0;
-  MemberName watcher;           // {}: a client's watch, by number.
-  std::uint64_t number = 0;
+  MemberName watcher;        // {}: a client's watch, by number.
+  std::uint64_t number = 0;  // Of a member: its incarnation.
   std::vector<std::uint32_t> members;
 };
 
@@ -143,17 +144,20 @@ class Shard final : public actor::Actor {
   void on_shard_back(ShardId shard);
 
   // What members and clients ask for; on this shard's thread.
-  void start_call(Member* caller, internal::CallOrder& order);
+  // `client`: in whose name when that is no member.
+  void start_call(Member* caller, std::uint32_t client, internal::CallOrder& order);
   Status start_send(Member* caller, internal::CallOrder& order);
-  void start_reduction(Member* caller, internal::CallOrder& order, internal::Combine combine);
+  void start_reduction(Member* caller, std::uint32_t client, internal::CallOrder& order,
+                       internal::Combine combine);
   void cancel_call(internal::CallBase& call);
   void grant(internal::CallBase& call, std::uint32_t count);
   using Spawned = internal::FutureState<std::shared_ptr<const internal::MeshInfo>>;
   void spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal::SpawnOrder order,
              std::shared_ptr<Spawned> spawned);
-  void find(Member* caller, const std::string& name, std::shared_ptr<Spawned> found);
-  void stop(Member* caller, const internal::Members& members, std::uint64_t deadline_ns,
-            std::shared_ptr<internal::FutureState<void>> stopped);
+  void find(Member* caller, std::uint32_t client, const std::string& name,
+            std::shared_ptr<Spawned> found);
+  void stop(Member* caller, std::uint32_t client, const internal::Members& members,
+            std::uint64_t deadline_ns, std::shared_ptr<internal::FutureState<void>> stopped);
   void kill(const internal::Members& members, const Status& cause);
   void watch(const internal::Members& members, MemberName watcher, std::uint64_t number);
   void sleep(Member& member, std::uint64_t at_ns, const std::shared_ptr<SleepState>& state);
@@ -168,13 +172,17 @@ class Shard final : public actor::Actor {
   Future<void> write_item(Delivery& delivery, std::uint64_t ticket, internal::RawMessage item);
   void resume_later(Delivery& delivery);
   void end_after_turn(Member& member, Status cause);
+  /// Ends a member that was told to end, or has nothing left to handle before it does.
+  void end_if_due(Member& member);
+  /// The shard whose turn it is in this thread, or null.
+  static Shard* current();
 
   const Wiring& wiring() const { return wiring_; }
   std::uint64_t now_ns() const { return now_ns_; }
   /// Everything that is there: for tests that nothing is left over.
   struct Stock {
     std::size_t members = 0, deliveries = 0, calls = 0, timers = 0, meshes = 0, owned = 0,
-                names = 0, nodes = 0;
+                names = 0, nodes = 0, watches = 0;
     friend bool operator==(const Stock&, const Stock&) = default;
   };
   Stock stock() const;
@@ -185,6 +193,7 @@ class Shard final : public actor::Actor {
 
   // shard.cpp: turns.
   void turn();
+  void run(Door::Posted& posted);
   bool step();
   void post(ShardId to, Envelope&& envelope);
   void flush();
@@ -196,15 +205,18 @@ class Shard final : public actor::Actor {
   Route& route_to(const std::shared_ptr<const internal::MeshInfo>& mesh);
   void trim_routes();
   Status check_target(const internal::MeshInfo* mesh, std::uint32_t index, std::string_view what);
-  void open_call(Member* caller, const internal::CallOrder& order, std::uint32_t position,
-                 std::uint32_t index, std::shared_ptr<internal::CallBase> state, Envelope envelope);
+  void open_call(Member* caller, std::uint32_t client, const internal::CallOrder& order,
+                 std::uint32_t position, std::uint32_t index,
+                 std::shared_ptr<internal::CallBase> state, Envelope envelope);
+  bool send_call(Call& call, Envelope&& envelope);
+  void withdraw(Call& call);
   void pass_argument(const internal::CallOrder& order, Call& call);
   void fail_unsent(const internal::CallOrder& order, const Status& status);
   void on_reply(Envelope& envelope);
   void on_item(Envelope& envelope);
   void on_credit(const Envelope& envelope);
   void on_call_due(Call& call);
-  bool try_again(Call& call, const Status& status);
+  bool try_again(Call& call);
   void close_call(Call& call, Result<internal::RawMessage> outcome, std::uint64_t forwarded);
   void abandon_calls(Member& member);
   static void link_call(Member* caller, Call& call);
@@ -226,6 +238,7 @@ class Shard final : public actor::Actor {
   void settle(Delivery& delivery);
   void answer(Delivery& delivery, Result<internal::RawMessage> reply);
   void send_reply(Delivery& delivery, const Result<internal::RawMessage>& reply);
+  void reply_when_kept(Member& member, bool is_handled, ShardId to, Envelope envelope);
   void release(Delivery& delivery);
   Delivery* find_incoming(ShardId from, std::uint64_t call);
   void after_handling(Member& member);
@@ -255,6 +268,7 @@ class Shard final : public actor::Actor {
   void on_notice(const Envelope& envelope);
   void hear(Member& member, const Death& death);
   void on_watch(const Envelope& envelope);
+  void end_watch(const Watch& watch);
   void on_moved(const Envelope& envelope);
   void on_snapshot(Envelope& envelope);
   void answer_call(ShardId to, std::uint64_t call, Status status);
@@ -280,12 +294,12 @@ class Shard final : public actor::Actor {
 
   const Wiring wiring_;
   std::uint64_t now_ns_ = 0;
-  Door::Content content_;  // Kept for its capacity.
+  Door::Content content_;       // Kept for its capacity.
   std::deque<Envelope> local_;  // From this shard to itself.
   std::deque<Delivery*> resumes_;
   std::deque<Member*> ready_;
   std::vector<std::vector<Envelope>> outgoing_;  // By shard.
-  std::vector<ShardId> outgoing_to_;              // Those with something.
+  std::vector<ShardId> outgoing_to_;             // Those with something.
   bool is_turning_ = false;
   std::uint32_t entered_ = 0;  // Handlers on the stack.
 
@@ -296,8 +310,8 @@ class Shard final : public actor::Actor {
   CallTable calls_;
   DeliveryPool deliveries_;
   std::vector<std::vector<Delivery*>> incoming_;     // By shard, and place in its call table.
-  std::size_t routes_max_ = 0;                          // When they are trimmed next.
-  std::unordered_map<std::uint64_t, Route> routes_;     // By mesh; never iterated but to trim.
+  std::size_t routes_max_ = 0;                       // When they are trimmed next.
+  std::unordered_map<std::uint64_t, Route> routes_;  // By mesh; never iterated but to trim.
   std::unordered_map<std::uint64_t, LocalMesh> local_meshes_;
   // The last ones that were looked for: mostly the next ones, too.
   Route* last_route_ = nullptr;

@@ -37,8 +37,8 @@ Route& Shard::route_to(const std::shared_ptr<const internal::MeshInfo>& mesh) {
   for (std::size_t i = 0; i < route.places.size(); ++i) {
     route.places[i].shard = shard_of_host(mesh->hosts[i]);
   }
-  for (auto at = moved_.lower_bound({mesh->id, 0}); at != moved_.end() && at->first.mesh == mesh->id;
-       ++at) {
+  for (auto at = moved_.lower_bound({mesh->id, 0});
+       at != moved_.end() && at->first.mesh == mesh->id; ++at) {
     route.places[at->first.index].shard = at->second;
   }
   return route;
@@ -69,25 +69,31 @@ void Shard::fail_unsent(const internal::CallOrder& order, const Status& status) 
   }
 }
 
-void Shard::start_call(Member* caller, internal::CallOrder& order) {
+void Shard::start_call(Member* caller, std::uint32_t client, internal::CallOrder& order) {
   if (!order.to.mesh || order.to.count == 0) {
     return fail_unsent(order, check_target(order.to.mesh.get(), UINT32_MAX, order.request_name));
+  }
+  if (order.options.deadline.count() < 0) {
+    return fail_unsent(order, deadline_exceeded(std::string(order.request_name) +
+                                                ": its deadline has passed already; nothing was "
+                                                "sent"));
   }
   Envelope shape;
   shape.kind = Kind::kCall;
   shape.request_type = order.request_type;
   shape.reply_type = order.reply_type;
   shape.is_stream = order.sink != nullptr;
-  shape.number = order.sink ? order.options.credit : 0;
+  shape.number = order.sink ? std::max(1u, order.options.credit) : 0;
   if (caller) shape.sender = caller->member_name();
   shape.payload = std::move(order.request);
   if (order.argument) {
     if (order.argument->ready()) {
-      auto outcome = order.argument_call ? order.argument_call->outcome() : order.argument_outcome();
+      auto outcome =
+          order.argument_call ? order.argument_call->outcome() : order.argument_outcome();
       if (!outcome.ok()) {
-        return fail_unsent(order, input_lost(std::string(order.request_name) +
-                                             ": its argument failed: " +
-                                             outcome.status().to_string()));
+        return fail_unsent(order,
+                           input_lost(std::string(order.request_name) +
+                                      ": its argument failed: " + outcome.status().to_string()));
       }
       shape.payload = std::move(outcome).value();
       order.argument.reset();
@@ -99,10 +105,10 @@ void Shard::start_call(Member* caller, internal::CallOrder& order) {
   }
   if (!order.one) {
     for (std::uint32_t i = 0; i + 1 < order.to.count; ++i) {
-      open_call(caller, order, i, order.to.at(i), order.many[i], shape);
+      open_call(caller, client, order, i, order.to.at(i), order.many[i], shape);
     }
     const std::uint32_t last = order.to.count - 1;
-    open_call(caller, order, last, order.to.at(last), order.many[last], std::move(shape));
+    open_call(caller, client, order, last, order.to.at(last), order.many[last], std::move(shape));
     return;
   }
   std::uint32_t position = 0;
@@ -123,12 +129,12 @@ void Shard::start_call(Member* caller, internal::CallOrder& order) {
       }
     }
   }
-  open_call(caller, order, position, order.to.at(position), order.one, std::move(shape));
+  open_call(caller, client, order, position, order.to.at(position), order.one, std::move(shape));
 }
 
-void Shard::open_call(Member* caller, const internal::CallOrder& order, std::uint32_t position,
-                      std::uint32_t index, std::shared_ptr<internal::CallBase> state,
-                      Envelope envelope) {
+void Shard::open_call(Member* caller, std::uint32_t client, const internal::CallOrder& order,
+                      std::uint32_t position, std::uint32_t index,
+                      std::shared_ptr<internal::CallBase> state, Envelope envelope) {
   const auto refuse = [&](const Status& status) {
     state->answer(status);
     if (order.sink) order.sink->on_end(position, status);
@@ -137,20 +143,18 @@ void Shard::open_call(Member* caller, const internal::CallOrder& order, std::uin
     return refuse(status);
   }
   // The handle was dropped or given up before the call has begun.
-  if (state->core().ready()) return;
+  if (state->core().ready()) return refuse(cancelled("it was given up before it had begun"));
   if (calls_.size() >= wiring_.limits.calls_max) {
-    return refuse(resource_exhausted(
-        std::string(order.request_name) + ": " + std::to_string(calls_.size()) + " of " +
-        std::to_string(wiring_.limits.calls_max) +
-        " calls of this host are under way; wait for some of them"));
+    return refuse(resource_exhausted(std::string(order.request_name) + ": " +
+                                     std::to_string(calls_.size()) + " of " +
+                                     std::to_string(wiring_.limits.calls_max) +
+                                     " calls of this host are under way; wait for some of them"));
   }
-  Route& route = route_to(order.to.mesh);
-  Route::Place& place = route.places[index];
   Call& call = calls_.open();
   call.state = std::move(state);
   call.sink = order.sink;
   call.position = position;
-  call.shard = place.shard;
+  call.client = client;
   call.member = {order.to.mesh->id, index};
   call.mesh = order.to.mesh;
   call.request_name = order.request_name;
@@ -161,10 +165,6 @@ void Shard::open_call(Member* caller, const internal::CallOrder& order, std::uin
   call.is_once = order.options.once;
   call.state->call_id = call.id;
   link_call(caller, call);
-  ++place.in_flight;
-  ++route.in_flight;
-  call.has_credit = true;
-  wheel_.add(call, call.deadline_ns);
   envelope.member = call.member;
   envelope.call = call.id;
   envelope.deadline_ns = call.deadline_ns;
@@ -176,25 +176,38 @@ void Shard::open_call(Member* caller, const internal::CallOrder& order, std::uin
   const bool awaits_argument = envelope.awaits_argument;
   if (awaits_argument) call.retries = 0;
   if (call.retries > 0) call.again = std::make_unique<Envelope>(envelope);
-  if (place.in_flight > order.to.mesh->type->mailbox_max) {
-    const Status status = resource_exhausted(
-        call_name(call) + ": " + std::to_string(order.to.mesh->type->mailbox_max) +
-        " messages from here wait there already (mailbox_max); wait for some of them");
-    if (!try_again(call, status)) close_call(call, status, 0);
-    return;
-  }
-  if (!wiring_.network->is_up(call.shard)) {
-    const Status status(StatusCode::kHostLost, call_name(call) + ": host " +
-                                                   std::to_string(host_of_shard(call.shard)) +
-                                                   " was lost; nothing was sent");
-    if (!try_again(call, status)) close_call(call, status, 0);
-    return;
-  }
   const std::uint64_t id = call.id;
-  post(call.shard, std::move(envelope));
-  if (awaits_argument) {
+  if (send_call(call, std::move(envelope)) && awaits_argument) {
     if (Call* open = calls_.find(id)) pass_argument(order, *open);
   }
+}
+
+/// To wherever its member is now, for the first time or again; false when it was not sent.
+bool Shard::send_call(Call& call, Envelope&& envelope) {
+  Route& route = route_to(call.mesh);
+  Route::Place& place = route.places[call.member.index];
+  call.shard = place.shard;
+  Status status;
+  if (place.in_flight >= call.mesh->type->mailbox_max) {
+    status = resource_exhausted(
+        call_name(call) + ": " + std::to_string(call.mesh->type->mailbox_max) +
+        " messages from here wait there already (mailbox_max); wait for some of them");
+  } else if (!wiring_.network->is_up(call.shard)) {
+    status = {StatusCode::kHostLost, call_name(call) + ": host " +
+                                         std::to_string(host_of_shard(call.shard)) +
+                                         " was lost; nothing was sent"};
+  }
+  if (!status.ok()) {
+    if (!try_again(call)) close_call(call, std::move(status), 0);
+    return false;
+  }
+  call.is_resting = false;
+  call.has_credit = true;
+  ++place.in_flight;
+  ++route.in_flight;
+  wheel_.add(call, call.deadline_ns);
+  post(call.shard, std::move(envelope));
+  return true;
 }
 
 /// Has the future that is this call's request sent to its member when it is there: by whoever makes
@@ -203,6 +216,8 @@ void Shard::pass_argument(const internal::CallOrder& order, Call& call) {
   Call* source = order.argument_call ? calls_.find(order.argument_call->call_id) : nullptr;
   if (source && source->state.get() == order.argument_call && !source->is_resting) {
     source->dependents.push_back({call.shard, call.id});
+    // What fails may be tried again: then only its last outcome is an argument.
+    if (source->again) return;
     Envelope envelope;
     envelope.kind = Kind::kForward;
     envelope.member = source->member;
@@ -214,12 +229,11 @@ void Shard::pass_argument(const internal::CallOrder& order, Call& call) {
     post(source->shard, std::move(envelope));
     return;
   }
-  const auto outcome = order.argument_call
-                           ? std::function<Result<internal::RawMessage>()>(
-                                 [state = order.argument, from = order.argument_call] {
-                                   return from->outcome();
-                                 })
-                           : order.argument_outcome;
+  const auto outcome =
+      order.argument_call
+          ? std::function<Result<internal::RawMessage>()>(
+                [state = order.argument, from = order.argument_call] { return from->outcome(); })
+          : order.argument_outcome;
   order.argument->then(inline_executor(), [this, outcome, id = call.id, member = call.member,
                                            shard = call.shard, door = wiring_.door] {
     door->post([this, outcome, id, member, shard] {
@@ -316,7 +330,7 @@ void Shard::on_reply(Envelope& envelope) {
     static_cast<MeshRequest&>(*call->state).found(envelope.parcel->mesh);
   }
   if (!envelope.status.ok()) {
-    if (may_try_again(envelope.status.code()) && try_again(*call, envelope.status)) return;
+    if (may_try_again(envelope.status.code()) && try_again(*call)) return;
     close_call(*call, std::move(envelope.status), envelope.number);
     return;
   }
@@ -330,7 +344,7 @@ void Shard::on_item(Envelope& envelope) {
 }
 
 /// False when the call's tries are used up, or its deadline would come first.
-bool Shard::try_again(Call& call, const Status&) {
+bool Shard::try_again(Call& call) {
   if (call.tries >= call.retries || !call.again) return false;
   const std::uint64_t pause = wiring_.limits.restart_pause_ns << std::min(call.tries, 10u);
   if (now_ns_ + pause >= call.deadline_ns) return false;
@@ -344,35 +358,28 @@ bool Shard::try_again(Call& call, const Status&) {
 
 void Shard::on_call_due(Call& call) {
   if (call.is_resting) {
-    Route& route = route_to(call.mesh);
-    Route::Place& place = route.places[call.member.index];
-    call.shard = place.shard;
-    call.is_resting = false;
-    call.has_credit = true;
-    ++place.in_flight;
-    ++route.in_flight;
-    wheel_.add(call, call.deadline_ns);
-    if (!wiring_.network->is_up(call.shard)) {
-      const Status status(StatusCode::kHostLost,
-                          call_name(call) + ": host " +
-                              std::to_string(host_of_shard(call.shard)) + " was lost");
-      if (!try_again(call, status)) close_call(call, status, 0);
-      return;
-    }
-    post(call.shard, Envelope(*call.again));
+    send_call(call, Envelope(*call.again));
     return;
   }
+  withdraw(call);
+  close_call(
+      call,
+      deadline_exceeded(call_name(call) + " on host " + std::to_string(host_of_shard(call.shard)) +
+                        ": no answer within " + seconds(call.deadline_ns - call.begun_ns) +
+                        "; whether it was handled is not known"),
+      0);
+}
+
+/// Tells the callee that nobody wants its answer any more. What was sent there still is there: it
+/// is the callee who gives the credit back, when it is not.
+void Shard::withdraw(Call& call) {
+  if (call.is_resting) return;
   Envelope envelope;
   envelope.kind = Kind::kCancel;
   envelope.member = call.member;
   envelope.call = call.id;
+  envelope.number = std::exchange(call.has_credit, false) ? 1 : 0;
   post(call.shard, std::move(envelope));
-  close_call(call,
-             deadline_exceeded(call_name(call) + " on host " +
-                               std::to_string(host_of_shard(call.shard)) + ": no answer within " +
-                               seconds(call.deadline_ns - call.begun_ns) +
-                               "; whether it was handled is not known"),
-             0);
 }
 
 /// The one outcome of a call. `forwarded`: to how many dependents its callee has passed it on.
@@ -413,13 +420,7 @@ void Shard::close_call(Call& call, Result<internal::RawMessage> outcome, std::ui
 void Shard::cancel_call(internal::CallBase& state) {
   Call* call = calls_.find(state.call_id);
   if (!call || call->state.get() != &state) return;
-  if (!call->is_resting) {
-    Envelope envelope;
-    envelope.kind = Kind::kCancel;
-    envelope.member = call->member;
-    envelope.call = call->id;
-    post(call->shard, std::move(envelope));
-  }
+  withdraw(*call);
   close_call(*call, cancelled(call_name(*call) + " was given up by its caller"), 0);
 }
 
@@ -448,13 +449,7 @@ void Shard::link_call(Member* caller, Call& call) {
 void Shard::abandon_calls(Member& member) {
   while (member.calls) {
     Call& call = *member.calls;
-    if (!call.is_resting) {
-      Envelope envelope;
-      envelope.kind = Kind::kCancel;
-      envelope.member = call.member;
-      envelope.call = call.id;
-      post(call.shard, std::move(envelope));
-    }
+    withdraw(call);
     close_call(call, cancelled(member.to_string() + ", who asked, has ended"), 0);
   }
 }

@@ -33,13 +33,18 @@ void Shard::on_start(Envelope& envelope) {
   auto answer = std::make_shared<Parcel>();
   answer->mesh = parcel.mesh;
   for (const Start& start : parcel.starts) {
-    answer->starts.push_back({start.index, start.incarnation, nullptr, 0, start_member(local, start)});
+    answer->starts.push_back(
+        {start.index, start.incarnation, nullptr, 0, start_member(local, start)});
   }
   Envelope started;
   started.kind = Kind::kStarted;
   started.member = {parcel.mesh->id, 0};
   started.parcel = std::move(answer);
   post(envelope.from, std::move(started));
+  // Those that stopped themselves as soon as they were made.
+  for (const Start& start : parcel.starts) {
+    if (Member* member = local.members[start.index].get()) end_if_due(*member);
+  }
 }
 
 Status Shard::start_member(LocalMesh& local, const Start& start) {
@@ -52,6 +57,7 @@ Status Shard::start_member(LocalMesh& local, const Start& start) {
   Status status;
   ++entered_;
   try {
+    const actor::HandlerScope scope(*member);
     member->object = local.factory(Self(member));
     if (member->is_ending) status = std::move(member->ending_cause);
     if (status.ok() && start.snapshot && local.mesh->type->restore) {
@@ -60,7 +66,7 @@ Status Shard::start_member(LocalMesh& local, const Start& start) {
         member->extras().once[id].answer = reply;
         member->extras().once_order.push_back(id);
       }
-      member->extras().snapshots = start.snapshot_number;
+      member->extras().snapshots = member->extras().kept = start.snapshot_number;
     }
   } catch (...) {
     status = internal::status_of_user_exception();
@@ -108,6 +114,12 @@ void Shard::end_when_drained(Member& member) {
   end_member(member, Status());
 }
 
+void Shard::end_if_due(Member& member) {
+  if (member.entered > 0) return;
+  if (member.is_ending) return end_member(member, std::move(member.ending_cause));
+  if (member.life == Member::Life::kStopping) end_when_drained(member);
+}
+
 void Shard::end_after_turn(Member& member, Status cause) {
   if (member.life == Member::Life::kDead || member.is_ending) return;
   member.is_ending = true;
@@ -118,8 +130,7 @@ void Shard::end_after_turn(Member& member, Status cause) {
 void Shard::end_member(Member& member, Status cause) {
   if (member.life == Member::Life::kDead) return;
   SEAWAY_CHECK(member.entered == 0);
-  const std::shared_ptr<Member> keeps =
-      std::static_pointer_cast<Member>(member.shared_from_this());
+  const std::shared_ptr<Member> keeps = std::static_pointer_cast<Member>(member.shared_from_this());
   member.life = Member::Life::kDead;
   const std::string name = member.to_string();
   const std::string why = cause.ok() ? "has ended" : "has died: " + cause.to_string();

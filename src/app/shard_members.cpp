@@ -5,6 +5,7 @@
 
 #include "app/shard.hpp"
 #include "base/check.hpp"
+#include "seaway/app/task.hpp"
 
 namespace seaway::app {
 namespace {
@@ -172,6 +173,7 @@ void Shard::on_argument(Envelope& envelope) {
   }
   if (found->second.empty()) held.erase(found);
   make_ready(member);
+  end_if_due(member);
 }
 
 void Shard::on_forward(Envelope& envelope) {
@@ -199,7 +201,11 @@ void Shard::on_more(const Envelope& envelope) {
 
 void Shard::on_cancel(const Envelope& envelope) {
   Delivery* delivery = find_incoming(envelope.from, envelope.call);
-  if (!delivery) return;
+  if (!delivery) {
+    if (envelope.number > 0) credit_due_.push_back({envelope.from, envelope.member, 1});
+    return;
+  }
+  delivery->owes_credit = envelope.number > 0;
   if (delivery->state == Delivery::State::kRunning) {
     delivery->is_cancelled = true;
     if (delivery->blocked_write) {
@@ -225,13 +231,14 @@ void Shard::on_cancel(const Envelope& envelope) {
       for (Delivery* at = list.first(); at; at = at->next) {
         if (at != delivery) continue;
         list.remove(*delivery);
-        release(*delivery);
-        return;
+        answer(*delivery, cancelled("given up by its caller"));
+        return end_if_due(member);
       }
     }
   }
   member.mailbox.remove(*delivery);
   answer(*delivery, cancelled("given up by its caller"));
+  end_if_due(member);
 }
 
 Delivery* Shard::find_incoming(ShardId from, std::uint64_t call) {
@@ -255,8 +262,7 @@ void Shard::run_next(Member& member) {
   Delivery& delivery = *member.mailbox.first();
   if (member.waiting > 0 && !delivery.method->is_interleaved) return;
   member.mailbox.remove(delivery);
-  const std::shared_ptr<Member> keeps =
-      std::static_pointer_cast<Member>(member.shared_from_this());
+  const std::shared_ptr<Member> keeps = std::static_pointer_cast<Member>(member.shared_from_this());
   run(delivery);
   make_ready(member);
 }
@@ -331,12 +337,15 @@ void Shard::settle(Delivery& delivery) {
 /// Gives a call its answer. The delivery is in no list any more, and is gone afterwards.
 void Shard::answer(Delivery& delivery, Result<internal::RawMessage> reply) {
   if (delivery.node) {
-    ReductionNode* node = std::exchange(delivery.node, nullptr);
+    const ReductionNode* const node = std::exchange(delivery.node, nullptr);
     const std::size_t position = delivery.node_position;
     const std::uint64_t id = delivery.request_id;
     release(delivery);
-    // The node may have been given up in between.
-    if (nodes_.contains(id)) contribute(*node, position, std::move(reply));
+    // The node may have been given up in between, and even be another one.
+    const auto found = nodes_.find(id);
+    if (found != nodes_.end() && found->second.get() == node && node->is_known) {
+      contribute(*found->second, position, std::move(reply));
+    }
     return;
   }
   Member& member = *delivery.member;
@@ -355,15 +364,15 @@ void Shard::answer(Delivery& delivery, Result<internal::RawMessage> reply) {
         } else {
           same.status = reply.status();
         }
-        post(from, std::move(same));
+        reply_when_kept(member, delivery.state == Delivery::State::kRunning, from, std::move(same));
       }
       extras.once_order.push_back(delivery.request_id);
       if (extras.once_order.size() - extras.once_begin > wiring_.limits.once_remembered) {
         extras.once.erase(extras.once_order[extras.once_begin++]);
         if (extras.once_begin > wiring_.limits.once_remembered) {
-          extras.once_order.erase(extras.once_order.begin(),
-                                  extras.once_order.begin() +
-                                      static_cast<std::ptrdiff_t>(extras.once_begin));
+          extras.once_order.erase(
+              extras.once_order.begin(),
+              extras.once_order.begin() + static_cast<std::ptrdiff_t>(extras.once_begin));
           extras.once_begin = 0;
         }
       }
@@ -401,14 +410,23 @@ void Shard::send_reply(Delivery& delivery, const Result<internal::RawMessage>& r
   } else {
     envelope.status = reply.status();
   }
+  reply_when_kept(member, delivery.state == Delivery::State::kRunning, delivery.from,
+                  std::move(envelope));
+}
+
+/// An answer leaves when the snapshot is safe that it rests on: the one about to be taken, if a
+/// handler has just run, else the last one.
+void Shard::reply_when_kept(Member& member, bool is_handled, ShardId to, Envelope envelope) {
   const internal::ActorTypeInfo& type = *member.mesh()->type;
   if (type.snapshot && type.snapshot_every == 1 && member.life != Member::Life::kDead) {
-    // It leaves when the snapshot that is about to be taken is safe.
-    member.extras().unsent.push_back(
-        {member.extras().snapshots + 1, delivery.from, std::move(envelope)});
-    return;
+    Member::Extras& extras = member.extras();
+    const std::uint64_t snapshot = extras.snapshots + (is_handled ? 1 : 0);
+    if (snapshot > extras.kept) {
+      extras.unsent.push_back({snapshot, to, std::move(envelope)});
+      return;
+    }
   }
-  post(delivery.from, std::move(envelope));
+  post(to, std::move(envelope));
 }
 
 /// Back to the pool; one-way messages give their credit back.
@@ -418,7 +436,8 @@ void Shard::release(Delivery& delivery) {
     auto& places = incoming_[delivery.from];
     const auto place = static_cast<std::uint32_t>(delivery.call);
     if (place < places.size() && places[place] == &delivery) places[place] = nullptr;
-  } else if (delivery.owes_credit && delivery.from != wiring_.id) {
+  }
+  if (delivery.owes_credit && delivery.from != wiring_.id) {
     const MemberName member = delivery.member->member_name();
     if (!credit_due_.empty() && credit_due_.back().to == delivery.from &&
         credit_due_.back().member == member) {
@@ -441,7 +460,12 @@ void Shard::after_handling(Member& member) {
 void Shard::take_snapshot(Member& member) {
   Member::Extras& extras = member.extras();
   auto snapshot = std::make_shared<Snapshot>();
-  snapshot->state = member.mesh()->type->snapshot(member.object.get());
+  try {
+    const actor::HandlerScope scope(member);
+    snapshot->state = member.mesh()->type->snapshot(member.object.get());
+  } catch (...) {
+    return end_member(member, internal::status_of_user_exception());
+  }
   for (std::size_t i = extras.once_begin; i < extras.once_order.size(); ++i) {
     const std::uint64_t id = extras.once_order[i];
     snapshot->answered.emplace_back(id, *extras.once.at(id).answer);
@@ -460,6 +484,7 @@ void Shard::take_snapshot(Member& member) {
 void Shard::on_kept(const Envelope& envelope) {
   Member* member = find_member(envelope.member);
   if (!member || !member->find_extras()) return;
+  member->extras().kept = envelope.number;
   auto& unsent = member->extras().unsent;
   std::size_t count = 0;
   while (count < unsent.size() && unsent[count].snapshot <= envelope.number) ++count;

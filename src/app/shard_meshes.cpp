@@ -20,6 +20,17 @@ void Shard::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal:
                   std::shared_ptr<Spawned> spawned) {
   const auto fail = [&spawned](Status status) { spawned->complete(std::move(status)); };
   if (!order.type->mistake.ok()) return fail(order.type->mistake);
+  if (order.type->snapshot && order.type->snapshot_every == 0) {
+    return fail(invalid_argument(order.type->name + ": a snapshot after every 0 messages; say 1, "
+                                                    "or more"));
+  }
+  std::size_t places = 1;
+  for (const Placement::Axis& axis : order.placement.axes) places *= axis.size;
+  if (places != order.placement.size()) {
+    return fail(invalid_argument(order.type->name + ": the axes of its placement have " +
+                                 std::to_string(places) + " places, and it names " +
+                                 std::to_string(order.placement.size()) + " hosts"));
+  }
   if (order.placement.size() == 0) {
     return fail(invalid_argument(order.type->name + ": the placement has no places"));
   }
@@ -78,9 +89,9 @@ void Shard::on_publish(const Envelope& envelope) {
   answer.kind = Kind::kPublished;
   answer.member = envelope.member;
   if (!is_new) {
-    answer.status = invalid_argument("the name \"" + envelope.parcel->name + "\" is taken by " +
-                                     found->second->type->name +
-                                     "; choose another one, or stop those actors");
+    answer.status =
+        invalid_argument("the name \"" + envelope.parcel->name + "\" is taken by " +
+                         found->second->type->name + "; choose another one, or stop those actors");
   }
   post(envelope.from, std::move(answer));
 }
@@ -105,7 +116,8 @@ void Shard::on_unpublish(const Envelope& envelope) {
   if (found != names_.end() && found->second->id == envelope.member.mesh) names_.erase(found);
 }
 
-void Shard::find(Member* caller, const std::string& name, std::shared_ptr<Spawned> found) {
+void Shard::find(Member* caller, std::uint32_t client, const std::string& name,
+                 std::shared_ptr<Spawned> found) {
   Call& call = calls_.open();
   call.state = std::make_shared<MeshRequest>(std::move(found));
   call.state->call_id = call.id;
@@ -113,6 +125,7 @@ void Shard::find(Member* caller, const std::string& name, std::shared_ptr<Spawne
   call.shard = kHub;
   call.begun_ns = now_ns_;
   call.deadline_ns = now_ns_ + static_cast<std::uint64_t>(kCallDeadline.count());
+  call.client = client;
   link_call(caller, call);
   wheel_.add(call, call.deadline_ns);
   Envelope envelope;
@@ -187,18 +200,18 @@ void Shard::on_started(Envelope& envelope) {
   for (const Start& start : envelope.parcel->starts) {
     OwnedMesh::Place& place = owned.places[start.index];
     if (place.incarnation != start.incarnation) continue;
-    --owned.starting;
     if (start.status.ok()) {
+      --owned.starting;
       place.is_live = true;
       static_cast<void>(owned.supervision.on_started(start.index, start.incarnation));
       if (owned.is_ending) stop_member(owned, start.index, 0, owned.failure);
     } else if (owned.spawned) {
       if (owned.failure.ok()) {
-        owned.failure = {start.status.code(),
-                         name_of(owned, start.index) + " on host " +
-                             std::to_string(owned.mesh->hosts[start.index]) +
-                             " could not be made: " + start.status.message()};
+        owned.failure = {start.status.code(), name_of(owned, start.index) + " on host " +
+                                                  std::to_string(owned.mesh->hosts[start.index]) +
+                                                  " could not be made: " + start.status.message()};
       }
+      --owned.starting;
       place.is_done = true;
       --owned.not_done;
     } else {
@@ -265,7 +278,8 @@ void Shard::on_death(MemberName member, std::uint32_t incarnation, const Status&
   if (!was_live) --owned.starting;
   Death death{member, name_of(owned, member.index), cause, incarnation, false, false};
   if (cause.ok() || owned.is_ending || place.stops > 0) {
-    if (!cause.ok() && !owned.is_ending) tell(owned, death);
+    // Of a mesh that was given up they have heard.
+    if (!cause.ok() && !owned.supervision.is_given_up()) tell(owned, death);
     on_member_done(owned, member.index);
     return;
   }
@@ -281,7 +295,12 @@ void Shard::on_death(MemberName member, std::uint32_t incarnation, const Status&
   }
   death.restarts = !decision.start.empty();
   tell(owned, death);
+  // Those that have ended in peace, or are about to, are no part of the gang any more.
+  const auto is_over = [&owned](std::uint32_t index) {
+    return owned.places[index].is_done || is_stopping(owned, index);
+  };
   for (const auto& other : decision.stop) {
+    if (is_over(other.member)) continue;
     if (!std::exchange(owned.places[other.member].is_live, false)) --owned.starting;
     stop_member(owned, other.member, 0,
                 actor_lost("its gang restarts, for " + death.name + " has died"));
@@ -292,6 +311,7 @@ void Shard::on_death(MemberName member, std::uint32_t incarnation, const Status&
   }
   std::vector<std::uint32_t> members;
   for (const auto& start : decision.start) {
+    if (is_over(start.member)) continue;
     OwnedMesh::Place& again = owned.places[start.member];
     again.incarnation = start.incarnation;
     if (!wiring_.network->is_up(again.shard) && !move_member(owned, start.member)) {
@@ -316,9 +336,8 @@ bool Shard::move_member(OwnedMesh& owned, std::uint32_t index) {
     }
   }
   if (loads.empty()) return false;
-  const auto least = std::min_element(loads.begin(), loads.end(), [](const auto& a, const auto& b) {
-    return a.second < b.second;
-  });
+  const auto least = std::min_element(
+      loads.begin(), loads.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   owned.places[index].shard = least->first;
   Envelope moved;
   moved.kind = Kind::kMoved;
@@ -379,8 +398,7 @@ void Shard::on_member_done(OwnedMesh& owned, std::uint32_t index) {
     wheel_.remove(request);
     Status status;
     if (request.killed > 0) {
-      status = deadline_exceeded(std::to_string(request.killed) + " of " +
-                                 owned.mesh->type->name +
+      status = deadline_exceeded(std::to_string(request.killed) + " of " + owned.mesh->type->name +
                                  "'s members were still busy at the deadline, and were killed");
     }
     answer_call(request.from, request.call, std::move(status));
@@ -418,6 +436,7 @@ void Shard::forget_owned(std::uint64_t mesh) {
     if (std::find(told.begin(), told.end(), place.shard) == told.end()) told.push_back(place.shard);
   }
   for (const ShardId shard : told) forget_on(shard, mesh);
+  for (const Watch& watch : owned.watches) end_watch(watch);
   if (owned.owner && owned.owner->find_extras()) std::erase(owned.owner->extras().owned, mesh);
   owned_.erase(found);
 }
@@ -430,10 +449,16 @@ void Shard::answer_call(ShardId to, std::uint64_t call, Status status) {
   post(to, std::move(answer));
 }
 
-void Shard::stop(Member* caller, const internal::Members& members, std::uint64_t deadline_ns,
-                 std::shared_ptr<internal::FutureState<void>> stopped) {
+void Shard::stop(Member* caller, std::uint32_t client, const internal::Members& members,
+                 std::uint64_t deadline_ns, std::shared_ptr<internal::FutureState<void>> stopped) {
   if (!members.mesh || members.count == 0) {
     stopped->complete(check_target(members.mesh.get(), UINT32_MAX, "stop"));
+    return;
+  }
+  if (caller && members.mesh->owner != caller->member_name()) {
+    stopped->complete(Status(StatusCode::kPermissionDenied,
+                             caller->to_string() + " did not spawn " + members.mesh->type->name +
+                                 " and may not stop it; ask who did, or let them stop themselves"));
     return;
   }
   Call& call = calls_.open();
@@ -446,6 +471,7 @@ void Shard::stop(Member* caller, const internal::Members& members, std::uint64_t
   call.begun_ns = now_ns_;
   // The members are killed at the deadline; what is beyond that is the way there and back.
   call.deadline_ns = deadline_ns + static_cast<std::uint64_t>(kCallDeadline.count());
+  call.client = client;
   link_call(caller, call);
   wheel_.add(call, call.deadline_ns);
   Envelope envelope;
@@ -519,6 +545,14 @@ void Shard::close_client(std::uint32_t client) {
       end_owned(found->second, cancelled("client " + std::to_string(client) + " has ended"));
     }
   }
+  calls_.for_each([&](Call& call) {
+    if (call.caller || call.client != client) return;
+    withdraw(call);
+    close_call(call, cancelled("client " + std::to_string(client) + ", who asked, has ended"), 0);
+  });
+  // Its executors may be gone already.
+  watches_.erase(watches_.lower_bound(std::uint64_t{client} << 32),
+                 watches_.upper_bound(std::uint64_t{client} << 32 | UINT32_MAX));
   flush();
 }
 
@@ -543,7 +577,13 @@ void Shard::on_watch(const Envelope& envelope) {
   Watch watch{envelope.from, envelope.sender, envelope.number, envelope.parcel->members};
   const auto found = owned_.find(envelope.member.mesh);
   if (found != owned_.end()) {
-    found->second.watches.push_back(std::move(watch));
+    auto& watches = found->second.watches;
+    // Those of the watcher's earlier incarnations have nobody any more.
+    std::erase_if(watches, [&watch](const Watch& other) {
+      return watch.watcher != MemberName() && other.watcher == watch.watcher &&
+             other.number != watch.number;
+    });
+    watches.push_back(std::move(watch));
     return;
   }
   // Too late: it hears at once, as if the death had come now.
@@ -556,14 +596,25 @@ void Shard::on_watch(const Envelope& envelope) {
       Death{envelope.member, envelope.parcel->name + " mesh",
             actor_lost("it had ended before it was watched"), 0, false, false});
   post(watch.shard, std::move(notice));
+  end_watch(watch);
+}
+
+/// A client's watch of a mesh that is over is not kept any longer.
+void Shard::end_watch(const Watch& watch) {
+  if (watch.watcher != MemberName()) return;
+  Envelope last;
+  last.kind = Kind::kNotice;
+  last.number = watch.number;
+  post(watch.shard, std::move(last));
 }
 
 void Shard::tell(OwnedMesh& owned, const Death& death) {
   const auto shared = std::make_shared<const Death>(death);
   if (owned.owner) hear(*owned.owner, death);
   for (const Watch& watch : owned.watches) {
-    const bool is_meant = death.is_escalated || std::find(watch.members.begin(), watch.members.end(),
-                                                          death.member.index) != watch.members.end();
+    const bool is_meant =
+        death.is_escalated || std::find(watch.members.begin(), watch.members.end(),
+                                        death.member.index) != watch.members.end();
     if (!is_meant) continue;
     Envelope notice;
     notice.kind = Kind::kNotice;
@@ -578,10 +629,16 @@ void Shard::tell(OwnedMesh& owned, const Death& death) {
 void Shard::on_notice(const Envelope& envelope) {
   if (envelope.member == MemberName()) {
     const auto found = watches_.find(envelope.number);
-    if (found != watches_.end()) found->second(*envelope.parcel->death);
+    if (found == watches_.end()) return;
+    if (!envelope.parcel) {
+      watches_.erase(found);
+    } else {
+      found->second(*envelope.parcel->death);
+    }
     return;
   }
-  if (Member* member = find_member(envelope.member)) hear(*member, *envelope.parcel->death);
+  Member* member = find_member(envelope.member);
+  if (member && member->incarnation() == envelope.number) hear(*member, *envelope.parcel->death);
 }
 
 /// Its handler of deaths takes its turn like any other: as a message.
@@ -596,8 +653,11 @@ void Shard::hear(Member& member, const Death& death) {
   delivery.owes_credit = false;
   delivery.is_stream = delivery.is_once = delivery.awaits_argument = false;
   delivery.death = std::make_shared<const Death>(death);
-  // In front of all data: a word about the world, and not of one of its senders.
-  member.mailbox.push_front(delivery);
+  // In front of all data, behind earlier ones: a word about the world, and not of one of its
+  // senders.
+  Delivery* behind = nullptr;
+  for (Delivery* at = member.mailbox.first(); at && at->death; at = at->next) behind = at;
+  member.mailbox.insert(behind, delivery);
   make_ready(member);
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/shard.hpp"
+#include "seaway/app/task.hpp"
 
 namespace seaway::app {
 namespace {
@@ -15,7 +16,8 @@ constexpr std::size_t kFanOut = 8;
 
 /// One call whose answer comes from the root of a tree of hosts. Host number k of those that have
 /// members has 8k + 1 .. 8k + 8 as its children.
-void Shard::start_reduction(Member* caller, internal::CallOrder& order, internal::Combine combine) {
+void Shard::start_reduction(Member* caller, std::uint32_t client, internal::CallOrder& order,
+                            internal::Combine combine) {
   const auto fail = [&order](const Status& status) { order.one->answer(status); };
   if (!order.to.mesh || order.to.count == 0) {
     return fail(check_target(order.to.mesh.get(), UINT32_MAX, order.request_name));
@@ -52,6 +54,7 @@ void Shard::start_reduction(Member* caller, internal::CallOrder& order, internal
   call.begun_ns = now_ns_;
   const auto limit = order.options.deadline.count() > 0 ? order.options.deadline : kCallDeadline;
   call.deadline_ns = now_ns_ + static_cast<std::uint64_t>(limit.count());
+  call.client = client;
   link_call(caller, call);
   wheel_.add(call, call.deadline_ns);
   for (std::size_t k = 0; k < shards.size(); ++k) {
@@ -69,8 +72,8 @@ void Shard::start_reduction(Member* caller, internal::CallOrder& order, internal
     envelope.parcel->members = std::move(members[shards[k]]);
     envelope.parcel->is_root = k == 0;
     if (k > 0) envelope.parcel->parent = shards[(k - 1) / kFanOut];
-    for (std::size_t child = kFanOut * k + 1;
-         child <= kFanOut * (k + 1) && child < shards.size(); ++child) {
+    for (std::size_t child = kFanOut * k + 1; child <= kFanOut * (k + 1) && child < shards.size();
+         ++child) {
       envelope.parcel->children.push_back(shards[child]);
     }
     post(shards[k], std::move(envelope));
@@ -121,6 +124,21 @@ void Shard::on_combine(Envelope& envelope) {
                                    : actor_lost(name + " is not alive; nothing was handled"));
       continue;
     }
+    if (method->reply != envelope.reply_type) {
+      contribute(node, i,
+                 invalid_argument(member->to_string() + " answers " + method->name +
+                                  " with another type than its caller expects; are both built "
+                                  "from one schema?"));
+      continue;
+    }
+    if (member->mailbox.size() + member->running.size() >= local->mesh->type->mailbox_max) {
+      contribute(node, i,
+                 resource_exhausted(member->to_string() + ": " +
+                                    std::to_string(local->mesh->type->mailbox_max) +
+                                    " messages wait there already (mailbox_max); wait for some of "
+                                    "them"));
+      continue;
+    }
     Delivery& delivery = deliveries_.take();
     delivery.state = Delivery::State::kQueued;
     delivery.shard = this;
@@ -146,8 +164,15 @@ void Shard::contribute(ReductionNode& node, std::size_t at, Result<internal::Raw
 void Shard::finish_node(ReductionNode& node) {
   Result<internal::RawMessage> sum = std::move(*node.values.front());
   for (std::size_t i = 1; i < node.values.size() && sum.ok(); ++i) {
-    sum = node.values[i]->ok() ? node.combine(*sum, **node.values[i])
-                               : Result<internal::RawMessage>(node.values[i]->status());
+    if (!node.values[i]->ok()) {
+      sum = node.values[i]->status();
+      break;
+    }
+    try {
+      sum = node.combine(*sum, **node.values[i]);
+    } catch (...) {
+      sum = internal::status_of_user_exception();
+    }
   }
   Envelope envelope;
   envelope.kind = node.is_root ? Kind::kReply : Kind::kPartial;

@@ -19,7 +19,8 @@ Cluster::State::State(const cluster::EmbeddedOptions& options, device::Compiler 
                 ~events::EventStream::bit(events::EventKind::kGangStart));
   engine = actor::make_control_engine(clock);
   embedded = std::make_unique<cluster::Embedded>(
-      options, *engine, events, [this, &compiler](IslandId, std::function<void()> on_progress) {
+      options, *engine, events,
+      [this, &compiler](IslandId, std::function<void()> on_progress) {
         return std::make_unique<device::CpuBackend>(*engine, *arena, std::move(on_progress),
                                                     compiler);
       },
@@ -34,7 +35,7 @@ Cluster::State::State(const cluster::EmbeddedOptions& options, device::Compiler 
 }
 
 Cluster::State::~State() {
-  arena->close();    // What still runs there reads and writes arrays, which end with their hosts.
+  arena->close();  // What still runs there reads and writes arrays, which end with their hosts.
   // Actors first: they may still run programs.
   embedded->detach_apps();
   for (const auto& worker : workers) worker->stop();

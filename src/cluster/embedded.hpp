@@ -111,7 +111,7 @@ class Embedded {
   const ActorEngines actor_engines_;
   const app::AppsTuning apps_tuning_;
   std::mutex apps_mutex_;
-  std::unique_ptr<app::Apps> apps_;  // Made under apps_mutex_.
+  std::unique_ptr<app::Apps> apps_;                              // Made under apps_mutex_.
   std::map<ClientId, std::weak_ptr<client::Session>> sessions_;  // Guarded by apps_mutex_.
 };
 

@@ -10,7 +10,8 @@ namespace seaway::cluster {
 namespace {
 
 constexpr std::string_view kKnown =
-    "islands, devices, hosts, workers, device_memory, host_memory, send_memory, threads, policy, link_latency, "
+    "islands, devices, hosts, workers, device_memory, host_memory, send_memory, threads, policy, "
+    "link_latency, "
     "link_bandwidth, events, runs_in_flight, runs_shared_in_flight";
 
 Status wrong(std::string_view word, std::string_view value, std::string_view wanted) {

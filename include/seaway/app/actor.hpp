@@ -84,7 +84,7 @@ class Self {
   std::string name() const { return port_->to_string(); }
   std::uint32_t index() const { return port_->index(); }
   std::size_t mesh_size() const { return port_->mesh()->hosts.size(); }
-  /// 0 at first, one more after each restart.
+  /// 1 at first, one more after each restart.
   std::uint32_t incarnation() const { return port_->incarnation(); }
   /// One place on this member's own host.
   Placement here() const;
@@ -149,10 +149,8 @@ class Promise {
   /// The first outcome counts; later ones are ignored.
   void keep(const Reply<R>& reply) { keeper_->keep(reply.raw()); }
   template <class Fill>
-    requires std::is_invocable_v<Fill&, typename R::Builder>
-  void keep(Fill fill) {
-    keep(make<R>(fill));
-  }
+  requires std::is_invocable_v<Fill&, typename R::Builder>
+  void keep(Fill fill) { keep(make<R>(fill)); }
   void fail(Status status) { keeper_->keep(std::move(status)); }
 
  private:
@@ -166,12 +164,12 @@ class Writer {
  public:
   explicit Writer(std::shared_ptr<internal::ItemSink> sink) : sink_(std::move(sink)) {}
 
-  /// `what` as in a call: a Message<R>, or what fills one. Complete when there is room for the next;
-  /// kCancelled when the reader has gone.
+  /// `what` as in a call: a Message<R>, or what fills one. Complete when there is room for the
+  /// next; kCancelled when the reader has gone.
   Future<void> write(const Message<R>& message) { return sink_->write(message.raw()); }
   template <class Fill>
-    requires(!std::is_convertible_v<const Fill&, const Message<R>&>)
-  Future<void> write(const Fill& fill) {
+  requires(!std::is_convertible_v<const Fill&, const Message<R>&>) Future<void> write(
+      const Fill& fill) {
     return write(make<R>(fill));
   }
 

@@ -147,8 +147,8 @@ Future<ActorMesh<A>> Self::spawn(const SpawnOptions& options, Arguments... argum
       ->spawn(options.order(internal::actor_type<A>(),
                             internal::factory_of<A>(std::move(arguments)...)))
       .then(inline_executor(),
-            [port = port_](Result<std::shared_ptr<const internal::MeshInfo>> mesh)
-                -> Result<ActorMesh<A>> {
+            [port = port_](
+                Result<std::shared_ptr<const internal::MeshInfo>> mesh) -> Result<ActorMesh<A>> {
               if (!mesh.ok()) return mesh.status();
               return internal::whole_mesh<A>(port, *mesh);
             });
@@ -158,10 +158,8 @@ template <class A>
 Future<ActorMesh<A>> Self::find(std::string name) const {
   return port_->find(name).then(
       inline_executor(),
-      [port = port_, name](
-          Result<std::shared_ptr<const internal::MeshInfo>> mesh) -> Result<ActorMesh<A>> {
-        return internal::typed_mesh<A>(port, name, std::move(mesh));
-      });
+      [port = port_, name](Result<std::shared_ptr<const internal::MeshInfo>> mesh)
+          -> Result<ActorMesh<A>> { return internal::typed_mesh<A>(port, name, std::move(mesh)); });
 }
 
 template <class A, class... Arguments>

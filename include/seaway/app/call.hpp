@@ -155,7 +155,7 @@ class StreamState final : public StreamSink {
   }
 
   Future<Item> next() {
-    auto state = std::make_shared<FutureState<Item>>(caller_->waiter());
+    auto state = std::make_shared<FutureState<Item>>(caller_ ? caller_->waiter() : nullptr);
     std::unique_lock guard(mutex_);
     if (items_.empty() && open_ > 0) {
       if (reader_) {

@@ -1,4 +1,5 @@
-// ActorRef, ActorMesh: how actors are addressed and called; MeshCall, Stream: their answers to come.
+// ActorRef, ActorMesh: how actors are addressed and called; MeshCall, Stream: their answers to
+// come.
 
 #pragma once
 
@@ -72,8 +73,8 @@ class [[nodiscard]] MeshCall {
   /// point repeat. The answers come here first: ActorMesh::reduce() combines them on the way.
   /// Fails with the first error by position.
   template <class F>
-    requires(!std::is_void_v<R>)
-  Future<Reply<R>> reduce(F combine) const;
+  requires(!std::is_void_v<R>) Future<Reply<R>> reduce(F combine)
+  const;
   /// Gives up what is not answered yet, and tells the members.
   void cancel() const {
     for (const auto& call : calls_) call->cancel();
@@ -177,15 +178,17 @@ class ActorMesh {
   /// Ends the members: what they have been asked is still answered, until `deadline`; then they are
   /// killed, which is kDeadlineExceeded. Only by who spawned them, or a client.
   Future<void> stop(std::chrono::nanoseconds deadline = std::chrono::seconds(5)) const {
-    return caller()->stop(members_, deadline);
+    const std::shared_ptr<internal::Caller> from = caller();
+    if (!from) return Future<void>::of(not_found("stop: the reference is empty"));
+    return from->stop(members_, deadline);
   }
   /// Ends them at once, as a fault would: they are restarted as their mesh was told to.
   void kill(Status cause = actor_lost("killed")) const {
-    caller()->kill(members_, std::move(cause));
+    if (const auto from = caller()) from->kill(members_, std::move(cause));
   }
   /// Calls `f(const Death&)` on `executor` for each later death among the members.
   void on_death(Executor& executor, std::function<void(const Death&)> f) const {
-    caller()->watch(members_, executor, std::move(f));
+    if (const auto from = caller()) from->watch(members_, executor, std::move(f));
   }
 
   /// "Counter mesh(host=4)".

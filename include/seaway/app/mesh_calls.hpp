@@ -33,9 +33,9 @@ void set_request(CallOrder& order, const Future<Message<Q>>& argument) {
   };
 }
 template <class Q, class Fill>
-  requires(std::is_invocable_v<const Fill&, typename Q::Builder> ||
-           std::is_invocable_v<const Fill&, typename Q::Builder, Attached&>)
-void set_request(CallOrder& order, const Fill& fill) {
+requires(std::is_invocable_v<const Fill&, typename Q::Builder> ||
+         std::is_invocable_v<const Fill&, typename Q::Builder,
+                             Attached&>) void set_request(CallOrder& order, const Fill& fill) {
   order.request = make<Q>(fill).raw();
 }
 /// Options may stand last, behind whatever is asked.
@@ -201,7 +201,7 @@ std::string ActorMesh<A>::to_string() const {
 }
 template <class A>
 std::string ActorRef<A>::to_string() const {
-  return internal::member_name(members().mesh.get(), members().first);
+  return internal::member_name(*this ? members().mesh.get() : nullptr, members().first);
 }
 template <class A>
 MemberName ActorRef<A>::name() const {
@@ -238,30 +238,34 @@ auto MeshCall<R>::all() const -> Future<ValueMesh<Result<Answer>>> {
 
 template <class R>
 template <class F>
-  requires(!std::is_void_v<R>)
-Future<Reply<R>> MeshCall<R>::reduce(F combine) const {
+requires(!std::is_void_v<R>) Future<Reply<R>> MeshCall<R>::reduce(F combine)
+const {
   if (calls_.empty()) {
     return Future<Reply<R>>::of(invalid_argument("a reduction of no answers has no value"));
   }
-  return all().then(inline_executor(),
-                    [combine](Result<ValueMesh<Result<Answer>>> all) -> Result<Reply<R>> {
-                      std::vector<Reply<R>> left;
-                      for (auto& one : all.value()) {
-                        if (!one.ok()) return one.status();
-                        left.push_back(std::move(one).value());
-                      }
-                      // Pairs of neighbours, until one is left.
-                      while (left.size() > 1) {
-                        std::size_t count = 0;
-                        for (std::size_t i = 0; i < left.size(); i += 2) {
-                          left[count++] = i + 1 == left.size()
-                                              ? left[i]
-                                              : internal::combine_two(left[i], left[i + 1], combine);
-                        }
-                        left.resize(count);
-                      }
-                      return left.front();
-                    });
+  return all().then(
+      inline_executor(), [combine](Result<ValueMesh<Result<Answer>>> all) -> Result<Reply<R>> {
+        std::vector<Reply<R>> left;
+        for (auto& one : all.value()) {
+          if (!one.ok()) return one.status();
+          left.push_back(std::move(one).value());
+        }
+        try {
+          // Pairs of neighbours, until one is left.
+          while (left.size() > 1) {
+            std::size_t count = 0;
+            for (std::size_t i = 0; i < left.size(); i += 2) {
+              left[count++] = i + 1 == left.size()
+                                  ? left[i]
+                                  : internal::combine_two(left[i], left[i + 1], combine);
+            }
+            left.resize(count);
+          }
+        } catch (...) {
+          return internal::status_of_user_exception();
+        }
+        return left.front();
+      });
 }
 
 template <class A>
@@ -278,8 +282,8 @@ auto ActorMesh<A>::reduce(M method, F combine, const What&... what) const {
   auto state = std::make_shared<internal::CallState<R>>(from->waiter(), from);
   order.one = state;
   from->reduce(std::move(order),
-               [combine](const internal::RawMessage& left, const internal::RawMessage& right)
-                   -> Result<internal::RawMessage> {
+               [combine](const internal::RawMessage& left,
+                         const internal::RawMessage& right) -> Result<internal::RawMessage> {
                  return internal::combine_two(Message<R>(left), Message<R>(right), combine).raw();
                });
   return Future<Reply<R>>(std::move(state));

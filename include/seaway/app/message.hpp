@@ -55,8 +55,8 @@ class OpenMessage {
       segments_ = kj::arrayPtr(&segment_, 1);
       reader_ = new (&storage_) capnp::SegmentArrayMessageReader(segments_, limits);
     } else {
-      reader_ = new (&storage_)
-          capnp::FlatArrayMessageReader(kj::arrayPtr(begin, words.size()), limits);
+      reader_ =
+          new (&storage_) capnp::FlatArrayMessageReader(kj::arrayPtr(begin, words.size()), limits);
     }
     try {
       root_ = reader_->template getRoot<T>();

@@ -1,5 +1,5 @@
-// What templates of the actor API and the runtime say to each other. For the library: users start at
-// seaway/app.hpp.
+// What templates of the actor API and the runtime say to each other. For the library: users start
+// at seaway/app.hpp.
 
 #pragma once
 
@@ -58,15 +58,15 @@ struct Death {
   MemberName member;
   std::string name;  // "Counter[2]".
   Status cause;
-  std::uint32_t incarnation = 0;  // How often it had been restarted.
+  std::uint32_t incarnation = 0;  // Which of its lives it was, from 1; 0 of a mesh.
   bool restarts = false;          // A new incarnation is on its way.
   bool is_escalated = false;      // The mesh as a whole was given up: more deaths than allowed.
 };
 /// "Counter[2] died: USER_FUNCTION_ERROR: ..; it restarts".
 std::string to_string(const Death& death);
 
-/// Where members of a mesh are: one place for each, in row-major order of the axes. A value; made by
-/// Slice::hosts(), Slice::devices(), Client::hosts() and Self::here().
+/// Where members of a mesh are: one place for each, in row-major order of the axes. A value; made
+/// by Slice::hosts(), Slice::devices(), Client::hosts() and Self::here().
 struct Placement {
   struct Axis {
     std::string name;
@@ -125,10 +125,10 @@ class Invocation {
 
   RawMessage request;
   MemberName sender;
-  std::coroutine_handle<> root;      // The handler's coroutine, while there is one.
-  std::coroutine_handle<> resumes;   // Where it goes on.
-  FutureCore* awaits = nullptr;      // What it waits for, while it does.
-  bool is_cancelled = false;         // Nobody wants its answer any more.
+  std::coroutine_handle<> root;     // The handler's coroutine, while there is one.
+  std::coroutine_handle<> resumes;  // Where it goes on.
+  FutureCore* awaits = nullptr;     // What it waits for, while it does.
+  bool is_cancelled = false;        // Nobody wants its answer any more.
 };
 
 /// Answers one invocation, from any thread.
@@ -251,9 +251,9 @@ struct CallOrder {
   std::shared_ptr<FutureCore> argument;
   CallBase* argument_call = nullptr;
   std::function<Result<RawMessage>()> argument_outcome;
-  bool is_choice = false;                         // Any one of the members, the least busy.
-  std::vector<std::shared_ptr<CallBase>> many;    // One for each member; empty when `one` is set.
-  std::shared_ptr<CallBase> one;                  // Neither: nobody waits for an answer.
+  bool is_choice = false;                       // Any one of the members, the least busy.
+  std::vector<std::shared_ptr<CallBase>> many;  // One for each member; empty when `one` is set.
+  std::shared_ptr<CallBase> one;                // Neither: nobody waits for an answer.
   std::shared_ptr<StreamSink> sink;
   CallOptions options;
 };

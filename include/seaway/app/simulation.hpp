@@ -39,9 +39,9 @@ class Simulation {
   virtual std::chrono::nanoseconds now() const = 0;
   virtual std::uint64_t random() = 0;
 
-  /// The host's process dies, with its actors and all they had; what was on its way to or from it is
-  /// lost, and the others hear of it after a latency. Its devices are not touched.
-  /// Errors: kInvalidArgument for a host that does not exist or is dead.
+  /// The host's process dies, with its actors and all they had; what was on its way to or from it
+  /// is lost, and the others hear of it after a latency. Its devices are not touched. Errors:
+  /// kInvalidArgument for a host that does not exist or is dead.
   virtual Status kill_host(std::uint32_t host) = 0;
   /// It is back, empty; actors are placed there again. Errors: as above, for one that lives.
   virtual Status restart_host(std::uint32_t host) = 0;

@@ -86,10 +86,8 @@ class TaskPromise : public TaskPromiseBase {
  public:
   auto get_return_object() { return std::coroutine_handle<TaskPromise>::from_promise(*this); }
   template <class U>
-    requires std::is_convertible_v<U, Result<T>>
-  void return_value(U&& value) {
-    result_.emplace(std::forward<U>(value));
-  }
+  requires std::is_convertible_v<U, Result<T>>
+  void return_value(U&& value) { result_.emplace(std::forward<U>(value)); }
   Result<T> take() {
     if (exception_) std::rethrow_exception(exception_);
     return std::move(*result_);
@@ -126,9 +124,9 @@ class TaskPromise<void> : public TaskPromiseBase {
 }  // namespace internal
 
 /// A coroutine of an actor: a handler, or what a handler awaits. It starts when it is awaited, or
-/// when the runtime runs the handler; it runs on its member's thread, and ends with its member: then
-/// what lies on it is destroyed where it waits. `co_await` in it takes Tasks and Futures, and gives
-/// a Result of their value (for a Task<Status> the Status, for a Task<void> nothing).
+/// when the runtime runs the handler; it runs on its member's thread, and ends with its member:
+/// then what lies on it is destroyed where it waits. `co_await` in it takes Tasks and Futures, and
+/// gives a Result of their value (for a Task<Status> the Status, for a Task<void> nothing).
 ///
 /// `co_return` takes a T, a Status or a Result<T>. An exception that leaves a handler kills its
 /// actor; one that leaves an inner task leaves the co_await.

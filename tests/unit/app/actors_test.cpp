@@ -117,8 +117,9 @@ TEST_F(Actors, AReductionCombinesAllAnswers) {
 TEST_F(Actors, AConstructorThatThrowsFailsTheSpawn) {
   const auto counters = client.spawn<Counter>(client.hosts(), -1);
 
-  EXPECT_EQ(counters.status().to_string(),
-            "USER_FUNCTION_ERROR: Counter[0] on host 0 could not be made: it threw: it counts from 0");
+  EXPECT_EQ(
+      counters.status().to_string(),
+      "USER_FUNCTION_ERROR: Counter[0] on host 0 could not be made: it threw: it counts from 0");
 }
 
 TEST_F(Actors, AnActorThatThrowsDiesAndIsRestarted) {

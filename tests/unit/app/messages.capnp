@@ -23,4 +23,26 @@ struct Answer {
   number @1 :UInt32;
 }
 
+struct Hold {
+  # To an actor that waits for something before it answers.
+  text @0 :Text;
+}
+
+struct Open {
+  # To a gate: whoever it holds is answered.
+}
+
+struct Held {
+  # How many a gate holds, and how many of those have been given up.
+}
+
+struct Scan {
+  # Numbers from 0, as a stream.
+  count @0 :UInt32;
+}
+
+struct Log {
+  # What an actor has written down.
+}
+
 struct Nothing {}
