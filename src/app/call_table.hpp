@@ -102,6 +102,12 @@ class CallTable {
     --size_;
   }
   std::size_t size() const { return size_; }
+  template <class Use>
+  void for_each(Use&& use) const {
+    for (const Call& call : calls_) {
+      if (call.id != 0) use(call);
+    }
+  }
   /// All that are open, in the order of their places. `use` may close the one it is given.
   template <class Use>
   void for_each(Use&& use) {

@@ -186,6 +186,7 @@ class Shard final : public actor::Actor {
     friend bool operator==(const Stock&, const Stock&) = default;
   };
   Stock stock() const;
+  /// What it waits for, a line each; empty when for nothing.
   std::string why() const;
 
  private:

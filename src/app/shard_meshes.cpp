@@ -297,7 +297,7 @@ void Shard::on_death(MemberName member, std::uint32_t incarnation, const Status&
   tell(owned, death);
   // Those that have ended in peace, or are about to, are no part of the gang any more.
   const auto is_over = [&owned](std::uint32_t index) {
-    return owned.places[index].is_done || is_stopping(owned, index);
+    return owned.places[index].is_done || owned.places[index].stops > 0;
   };
   for (const auto& other : decision.stop) {
     if (is_over(other.member)) continue;

@@ -31,17 +31,19 @@ class Simulation {
  public:
   virtual ~Simulation() = default;
 
+  /// A client of the simulated cluster, as seaway::connect() gives of a real one.
   virtual Result<Client> connect(ClientOptions options = {}) = 0;
   /// Another body, with a stack of its own, which may block like this one.
   virtual void spawn(std::string name, std::function<void()> body) = 0;
-  /// Lets virtual time pass.
+  /// Lets virtual time pass. Throws, to end the body, when the simulation is over before it.
   virtual void sleep(std::chrono::nanoseconds time) = 0;
   virtual std::chrono::nanoseconds now() const = 0;
+  /// 64 bits that are a function of the seed and of how many were drawn before.
   virtual std::uint64_t random() = 0;
 
   /// The host's process dies, with its actors and all they had; what was on its way to or from it
-  /// is lost, and the others hear of it after a latency. Its devices are not touched. Errors:
-  /// kInvalidArgument for a host that does not exist or is dead.
+  /// is lost, and the others hear of it after a latency. Its devices are not touched. Returns when
+  /// it is dead. Errors: kInvalidArgument for a host that does not exist or is dead.
   virtual Status kill_host(std::uint32_t host) = 0;
   /// It is back, empty; actors are placed there again. Errors: as above, for one that lives.
   virtual Status restart_host(std::uint32_t host) = 0;
@@ -62,8 +64,13 @@ struct SimulationReport {
 };
 
 /// Runs `body` as a client's thread in a simulated cluster, until it and all it has spawned have
-/// ended; get() and every other blocking call let virtual time pass. Clients, actors and futures of
-/// the simulation end with it. Neither thread-safe nor reentrant.
+/// ended and nothing moves any more; get() and every other blocking call let virtual time pass.
+/// Devices take the time that a cost model says, and give the values of real ones.
+///
+/// When all clients have gone nothing may be left: a member, call, timer or name that is there then
+/// is an error of the report. What a client owns that lives on is not looked at. Clients, actors
+/// and futures of the simulation end with it: keep none beyond. A body that throws ends with
+/// kUserFunctionError in the report. Neither thread-safe nor reentrant.
 SimulationReport simulate(const SimulationOptions& options,
                           const std::function<void(Simulation& simulation)>& body);
 

@@ -1,0 +1,43 @@
+// What a shard waits for, in words: for people who look at a cluster in which nothing moves.
+
+#include "app/shard.hpp"
+
+namespace seaway::app {
+namespace {
+
+constexpr std::size_t kLinesMax = 40;
+
+}  // namespace
+
+std::string Shard::why() const {
+  std::string text;
+  std::size_t lines = 0;
+  const auto say = [&](const std::string& line) {
+    if (++lines <= kLinesMax) text += "  " + line + "\n";
+  };
+  calls_.for_each([&](const Call& call) {
+    say(std::string(call.request_name) + " to " +
+        internal::member_name(call.mesh.get(), call.member.index) + " on shard " +
+        std::to_string(call.shard) + (call.is_resting ? " rests before its next try" : "") +
+        ", due at " + std::to_string(call.deadline_ns / 1000) + " us");
+  });
+  for (const auto& [id, owned] : owned_) {
+    say(owned.mesh->type->name + " mesh " + std::to_string(id) + ": " +
+        std::to_string(owned.not_done) + " of " + std::to_string(owned.places.size()) +
+        " members not ended, " + std::to_string(owned.starting) + " starting" +
+        (owned.is_ending ? ", ending" : ""));
+  }
+  for (const auto& [id, node] : nodes_) {
+    say("reduction for shard " + std::to_string(node->from) + " lacks " +
+        std::to_string(node->missing) + " answers");
+  }
+  std::size_t waiting = 0;
+  for (const auto& places : incoming_) {
+    for (const Delivery* delivery : places) waiting += delivery ? 1 : 0;
+  }
+  if (waiting > 0) say(std::to_string(waiting) + " calls are at its members");
+  if (lines > kLinesMax) text += "  and " + std::to_string(lines - kLinesMax) + " more\n";
+  return text;
+}
+
+}  // namespace seaway::app

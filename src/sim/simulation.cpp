@@ -1,0 +1,262 @@
+// Steps of a simulation, and what may be left after the last one.
+
+#include "sim/simulation.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "seaway/app/task.hpp"
+#include "sim/sim_backend.hpp"
+
+namespace seaway::sim {
+namespace {
+
+/// Names of the streams of random numbers.
+constexpr std::uint64_t kBodyStream = 0x626f647900000000;
+constexpr std::uint64_t kChoiceStream = 0x63686f6963650000;
+constexpr std::uint64_t kTuningStream = 0x74756e696e670000;
+
+constexpr std::size_t kEvents = 1 << 12;
+constexpr std::size_t kStackBytes = 512 * 1024;  // Bodies are tests, with their assertions.
+constexpr std::uint64_t kStepNsMax = 2'000;
+/// Most handlers of a turn: few, so that the seed decides who comes in between.
+constexpr std::uint64_t kTurnMax = 16;
+
+/// Leaves a body that would go on and on in a world that has stopped.
+struct WorldHasStopped {};
+
+/// Holds the world as long as a client does.
+struct ClientToken {
+  std::shared_ptr<SimulatedWorld> world;
+};
+
+}  // namespace
+
+SimulatedWorld::SimulatedWorld(const SimulationOptions& options, cluster::EmbeddedOptions cluster,
+                               SimulationTuning tuning)
+    : options_(options),
+      cluster_(std::move(cluster)),
+      tuning_(std::move(tuning)),
+      random_(options.seed, kBodyStream),
+      choices_(options.seed, kChoiceStream),
+      events_(kEvents),
+      is_alive_(hosts(), true) {
+  actor::SeededOptions seeded;
+  seeded.step_ns_max = kStepNsMax;
+  seeded.stack_bytes = kStackBytes;
+  engine_ = actor::make_seeded_engine(options.seed, seeded);
+  app::AppsTuning apps;
+  RandomStream drawn(options.seed, kTuningStream);
+  apps.seed = options.seed;
+  apps.limits = tuning_.limits;
+  apps.limits.turn = static_cast<std::uint32_t>(1 + drawn.below(1 + drawn.below(kTurnMax)));
+  apps.choose = [this](std::size_t count) {
+    return static_cast<std::size_t>(choices_.below(count));
+  };
+  apps.network = [this](std::uint32_t shards) {
+    app::SimulatedNetwork::Options network;
+    network.seed = options_.seed;
+    network.latency_min_ns = static_cast<std::uint64_t>(options_.latency_min.count());
+    network.latency_max_ns = static_cast<std::uint64_t>(options_.latency_max.count());
+    network_ = std::make_unique<app::SimulatedNetwork>(*engine_, shards, network);
+    return network_.get();
+  };
+  embedded_ = std::make_unique<cluster::Embedded>(
+      cluster_, *engine_, events_,
+      [this](IslandId island, std::function<void()> on_progress) {
+        return std::make_unique<SimBackend>(*engine_, options_.seed, island, CostModel(),
+                                            std::move(on_progress), [this](std::string text) {
+                                              fail({StatusCode::kDataCorruption, std::move(text)});
+                                            });
+      },
+      cluster::ActorEngines(), std::move(apps));
+  events_.add_observer(hash_);
+}
+
+SimulatedWorld::~SimulatedWorld() {
+  engine_->stop();
+  engine_.reset();
+  embedded_.reset();
+}
+
+void SimulatedWorld::fail(Status status) {
+  if (failure_.ok()) failure_ = std::move(status);
+}
+
+void SimulatedWorld::run_body(const std::string& name, const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const WorldHasStopped&) {
+    // Its report says already that it was not at its end.
+  } catch (...) {
+    const Status status = internal::status_of_user_exception();
+    fail({status.code(), "body \"" + name + "\": " + status.message()});
+  }
+}
+
+SimulationReport SimulatedWorld::run(const std::function<void(Simulation&)>& body) {
+  spawn("body", [this, &body] { body(*this); });
+  std::uint64_t steps = 0;
+  bool is_wanted = true;
+  while (is_wanted && steps < options_.steps_max && !engine_->unfinished_bodies().empty() &&
+         engine_->step()) {
+    ++steps;
+    is_wanted = !tuning_.after_step || tuning_.after_step();
+  }
+  SimulationReport report;
+  report.seed = options_.seed;
+  report.virtual_time = now();
+  const auto waiting = [this] {
+    std::string text;
+    for (const std::string& name : engine_->unfinished_bodies()) text += " " + name;
+    return text + "\n" + why();
+  };
+  // What clients have left behind comes to its end. Actors of those that stay may never rest.
+  while (is_wanted && steps < options_.steps_max && engine_->unfinished_bodies().empty() &&
+         !has_clients() && engine_->step()) {
+    ++steps;
+    is_wanted = !tuning_.after_step || tuning_.after_step();
+  }
+  if (steps >= options_.steps_max) {
+    fail(deadline_exceeded("still busy after " + std::to_string(steps) +
+                           " steps (steps_max); there waits:" + waiting()));
+  } else if (is_wanted && !engine_->unfinished_bodies().empty()) {
+    fail(deadline_exceeded("nothing can move any more, but there waits:" + waiting()));
+  } else if (is_wanted && !has_clients()) {
+    if (std::string left = left_over(); !left.empty()) {
+      fail({StatusCode::kDataCorruption, "at the end there is left over:\n" + left});
+    }
+  }
+  report.steps = engine_->steps();
+  report.hash = mix64(hash_.hash() ^ engine_->choices_hash() ^ engine_->now_ns());
+  if (network_) report.hash = mix64(report.hash ^ network_->hash());
+  report.status = failure_;
+  has_stopped_ = true;
+  embedded_->detach_apps();
+  engine_->stop();
+  return report;
+}
+
+Result<Client> SimulatedWorld::connect(ClientOptions options) {
+  auto token = std::make_shared<ClientToken>(ClientToken{shared_from_this()});
+  clients_.push_back(token);
+  return embedded_->connect(std::move(options), std::move(token));
+}
+
+bool SimulatedWorld::has_clients() {
+  std::erase_if(clients_, [](const auto& client) { return client.expired(); });
+  return !clients_.empty();
+}
+
+void SimulatedWorld::spawn(std::string name, std::function<void()> body) {
+  engine_->spawn_body(name, [this, name, body = std::move(body)] { run_body(name, body); });
+}
+
+void SimulatedWorld::sleep(std::chrono::nanoseconds time) {
+  const auto wait_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(1, time.count()));
+  if (has_stopped_) throw WorldHasStopped();
+  engine_->wait([] { return false; }, engine_->now_ns() + wait_ns);
+  if (has_stopped_) throw WorldHasStopped();
+}
+
+std::chrono::nanoseconds SimulatedWorld::now() const {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(engine_->now_ns()));
+}
+
+Status SimulatedWorld::kill_host(std::uint32_t host) { return change_host(host, false); }
+Status SimulatedWorld::restart_host(std::uint32_t host) { return change_host(host, true); }
+
+Status SimulatedWorld::change_host(std::uint32_t host, bool lives) {
+  const std::string name = "host " + std::to_string(host);
+  if (host >= hosts()) {
+    return invalid_argument(name + " does not exist; this cluster has " + std::to_string(hosts()));
+  }
+  if (is_alive_[host] == lives) {
+    return invalid_argument(name + (lives ? " lives; kill it first" : " is dead already"));
+  }
+  is_alive_[host] = lives;
+  // Actors end on the control thread, as they run.
+  bool is_done = false;
+  engine_->post([this, host, lives, &is_done] {
+    app::Apps& apps = embedded_->apps();
+    const app::ShardId shard = app::shard_of_host(host);
+    lives ? apps.restart(shard) : apps.kill(shard);
+    is_done = true;
+  });
+  engine_->wait([&is_done] { return is_done; }, 0);
+  return {};
+}
+
+std::string SimulatedWorld::why() {
+  std::string text;
+  if (!apps()) return text;
+  for (app::ShardId id = 0; id <= hosts(); ++id) {
+    const app::Shard* const shard = apps()->shard(id);
+    const std::string waits = shard ? shard->why() : "  dead\n";
+    if (!waits.empty()) text += "shard " + std::to_string(id) + ":\n" + waits;
+  }
+  return text;
+}
+
+std::string SimulatedWorld::left_over() {
+  std::string text;
+  const auto count = [&text](const std::string& where, const char* what, std::size_t number) {
+    if (number > 0) text += "  " + where + ": " + std::to_string(number) + " " + what + "\n";
+  };
+  if (apps()) {
+    for (app::ShardId id = 0; id <= hosts(); ++id) {
+      const app::Shard* const shard = apps()->shard(id);
+      if (!shard) continue;
+      const std::string where = id == app::kHub ? "hub" : "host " + std::to_string(id - 1);
+      const app::Shard::Stock stock = shard->stock();
+      count(where, "members", stock.members);
+      count(where, "messages at members", stock.deliveries);
+      count(where, "calls without an outcome", stock.calls);
+      count(where, "timers", stock.timers);
+      count(where, "meshes with members here", stock.meshes);
+      count(where, "meshes that it owns", stock.owned);
+      count(where, "names", stock.names);
+      count(where, "parts of reductions", stock.nodes);
+    }
+  }
+  controller::ControllerCore& controller = embedded_->controller();
+  count("controller", "runs without an outcome", controller.runs_unfinished());
+  count("controller", "arrays", controller.array_count());
+  for (IslandId island = 0; island < cluster_.islands; ++island) {
+    count("island " + std::to_string(island), "arrays", embedded_->host(island).array_count());
+  }
+  return text;
+}
+
+}  // namespace seaway::sim
+
+namespace seaway {
+
+std::string SimulationReport::to_string() const {
+  char text[24];
+  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(hash));
+  return "seed " + std::to_string(seed) + ": " + status.to_string() + " after " +
+         std::to_string(steps) + " steps and " + std::to_string(virtual_time.count() / 1'000'000) +
+         " ms, hash " + text;
+}
+
+SimulationReport simulate(const SimulationOptions& options,
+                          const std::function<void(Simulation& simulation)>& body) {
+  SimulationReport report;
+  report.seed = options.seed;
+  auto cluster = cluster::parse_embedded(options.cluster);
+  if (!cluster.ok()) {
+    report.status = cluster.status();
+    return report;
+  }
+  if (options.latency_min.count() < 0 || options.latency_max < options.latency_min) {
+    report.status = invalid_argument(
+        "latency_min is " + std::to_string(options.latency_min.count()) + " ns and latency_max " +
+        std::to_string(options.latency_max.count()) + " ns; 0 <= latency_min <= latency_max");
+    return report;
+  }
+  return std::make_shared<sim::SimulatedWorld>(options, *std::move(cluster))->run(body);
+}
+
+}  // namespace seaway
