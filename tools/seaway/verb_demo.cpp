@@ -40,8 +40,9 @@ void add_demo(CLI::App& app, int& exit_code) {
   verb->add_option("--trace", arguments->options.trace_path,
                    "write the trace to this file (open it in ui.perfetto.dev)");
   verb->add_flag("--quick", arguments->options.quick, "less work, the same checks");
-  verb->add_option("--size", arguments->options.size,
-                   "how much work: pingpong's rounds, skynet's leaves");
+  verb->add_option(
+      "--size", arguments->options.size,
+      "how much work: pingpong's rounds, skynet's leaves, kv's operations of each user");
   verb->footer("example: seaway demo digits --trace digits.json");
   verb->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }

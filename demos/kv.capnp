@@ -1,0 +1,71 @@
+@0xc94b07d1e5a2f386;
+# What the actors of the kv demo say to each other. A user asks the primary of a key's shard; that one
+# has its replicas store what it has decided, and answers when all of them have.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("seaway::demos::kv");
+
+struct Command {
+  enum Kind {
+    get @0;
+    put @1;
+    swap @2;  # Put `value` if there is `expected`.
+  }
+  kind @0 :Kind;
+  key @1 :UInt64;
+  value @2 :Int64;
+  expected @3 :Int64;
+  # Who asks, and his how-manyeth request of this shard it is. Asked again after a failure it has
+  # the same number, and is not carried out twice.
+  client @4 :UInt32;
+  number @5 :UInt64;
+}
+
+struct Answer {
+  result @0 :Int64;  # The value for get; for swap 1 if it was swapped, else 0.
+  epoch @1 :UInt64;  # Of the primary that answered.
+}
+
+# One command as it was decided: what it writes and what is answered to it.
+struct Decision {
+  epoch @0 :UInt64;
+  position @1 :UInt64;  # From 1, without gaps.
+  key @2 :UInt64;
+  value @3 :Int64;
+  client @4 :UInt32;
+  number @5 :UInt64;
+  result @6 :Int64;
+}
+
+# A new primary tells its replicas that nobody before it is to be listened to.
+struct Follow {
+  epoch @0 :UInt64;
+}
+
+# All that a shard is, after `position` decisions.
+struct State {
+  struct Entry {
+    key @0 :UInt64;
+    value @1 :Int64;
+  }
+  struct Session {
+    client @0 :UInt32;
+    number @1 :UInt64;
+    result @2 :Int64;
+  }
+  epoch @0 :UInt64;
+  position @1 :UInt64;
+  entries @2 :List(Entry);
+  sessions @3 :List(Session);
+}
+
+# A user is to ask so many things, and to say how it goes.
+struct Work {
+  operations @0 :UInt32;
+}
+
+struct Progress {
+  operations @0 :UInt32;  # Since the last word.
+  failed @1 :UInt32;      # Those of them that got no answer.
+  takeovers @2 :UInt32;   # How often a new primary has answered where another one had before.
+}

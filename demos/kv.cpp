@@ -1,0 +1,205 @@
+// kv: a sharded, replicated key-value store under load whose members are killed. What all users saw
+// is written down, and an order is looked for in which it could have happened.
+
+#include "demos/kv.hpp"
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "demos/kv_store.hpp"
+#include "demos/list.hpp"
+#include "demos/support/linearizability.hpp"
+#include "demos/support/report.hpp"
+#include "demos/support/terminal.hpp"
+
+namespace seaway::demos {
+namespace {
+
+using kv::Answer;
+using kv::Command;
+using kv::Primary;
+using kv::Progress;
+using kv::Replica;
+using kv::Work;
+
+constexpr const char* kCluster = "embedded:islands=4,devices=1";
+constexpr std::uint32_t kShards = 3, kReplicas = 2;
+/// Few, so that users are in each other's way.
+constexpr std::uint64_t kKeys = 6;
+/// Operations between two words of a user.
+constexpr std::uint32_t kReport = 20;
+
+/// Asks one thing after the other, and writes down what and when.
+class User {
+ public:
+  static void describe(ActorType<User>& type) { type.on(&User::work); }
+  User(Self self, ActorMesh<Primary> primaries, std::shared_ptr<History> history)
+      : self_(std::move(self)), primaries_(std::move(primaries)), history_(std::move(history)) {}
+
+  /// The answer is a stream, as the work takes a while.
+  Task<> work(Request<Work> request, Writer<Progress> writer) {
+    std::uint32_t failed = 0, takeovers = 0;
+    for (std::uint32_t i = 1; i <= request->getOperations(); ++i) {
+      const Operation operation = next(i);
+      const std::size_t number = history_->begin(operation);
+      // While the primary is being restarted it is asked again: by the library, as the options say.
+      const auto fill = [&](Command::Builder m) { write(operation, i, m); };
+      const auto answer =
+          co_await primaries_.at(operation.key % kShards)
+              .call(&Primary::execute, fill, CallOptions{.retries = 20, .once = true});
+      if (answer.ok()) {
+        history_->end(number, answer.value()->getResult());
+        takeovers += is_takeover(operation.key % kShards, answer.value()->getEpoch());
+        if (operation.kind == Operation::Kind::kGet) seen_ = answer.value()->getResult();
+      } else {
+        ++failed;  // Whether it has happened is not known: the history says so, too.
+      }
+      if (i % kReport != 0 && i != request->getOperations()) continue;
+      const auto written = co_await writer.write([&](Progress::Builder m) {
+        m.setOperations((i - 1) % kReport + 1);
+        m.setFailed(std::exchange(failed, 0));
+        m.setTakeovers(std::exchange(takeovers, 0));
+      });
+      if (!written.ok()) co_return;
+    }
+  }
+
+ private:
+  Operation next(std::uint32_t number) {
+    const std::uint64_t random = self_.random();
+    Operation operation;
+    operation.kind = static_cast<Operation::Kind>(random % 3);
+    operation.key = (random >> 8) % kKeys;
+    // A value that nobody else writes: who reads it knows where it comes from.
+    operation.value = std::int64_t{self_.index() + 1} * 1'000'000 + number;
+    operation.expected = seen_;
+    operation.client = self_.index();
+    return operation;
+  }
+  /// Once a new primary has answered the old one may not: an exception ends this actor and the
+  /// demo.
+  bool is_takeover(std::uint64_t shard, std::uint64_t epoch) {
+    const std::uint64_t last = std::exchange(epochs_[shard], epoch);
+    if (epoch < last) throw std::runtime_error("a primary that was replaced has answered");
+    return last != 0 && epoch > last;
+  }
+  static void write(const Operation& operation, std::uint64_t number, Command::Builder m) {
+    m.setKind(static_cast<Command::Kind>(operation.kind));
+    m.setKey(operation.key);
+    m.setValue(operation.value);
+    m.setExpected(operation.expected);
+    m.setClient(operation.client);
+    m.setNumber(number);
+  }
+
+  Self self_;
+  ActorMesh<Primary> primaries_;
+  std::shared_ptr<History> history_;
+  std::int64_t seen_ = 0;
+  std::array<std::uint64_t, kShards> epochs_ = {};  // Of the last answer of each.
+};
+
+/// Primaries and replicas of one shard are on different hosts, and none is on host 0.
+struct Places {
+  Placement primaries, replicas, users;
+
+  Places(std::uint32_t hosts, std::uint32_t user_count) {
+    primaries.axes = {{"shard", kShards}};
+    replicas.axes = {{"shard", kShards}, {"replica", kReplicas}};
+    for (std::uint32_t shard = 0; shard < kShards; ++shard) {
+      const auto place = [&](std::uint32_t i) { return 1 + (shard + i) % (hosts - 1); };
+      primaries.hosts.push_back(place(0));
+      for (std::uint32_t i = 1; i <= kReplicas; ++i) replicas.hosts.push_back(place(i));
+    }
+    users.axes = {{"user", user_count}};
+    users.hosts.assign(user_count, 0);
+  }
+};
+
+SpawnOptions many_deaths(Placement placement) {
+  return SpawnOptions(std::move(placement)).intensity({.restarts_max = 1000});
+}
+
+}  // namespace
+
+Result<KvReport> run_kv_store(const Client& client, const KvOptions& options) {
+  const auto hosts = static_cast<std::uint32_t>(client.hosts().size());
+  if (hosts < 2) return invalid_argument("the store needs two hosts, and better four");
+  const Places places(hosts, options.users);
+  const auto replicas = client.spawn<Replica>(many_deaths(places.replicas));
+  if (!replicas.ok()) return replicas.status();
+  const auto primaries = client.spawn<Primary>(many_deaths(places.primaries), *replicas);
+  if (!primaries.ok()) return primaries.status();
+  const auto history = std::make_shared<History>();
+  const auto users = client.spawn<User>(places.users, *primaries, history);
+  if (!users.ok()) return users.status();
+
+  // All the time somebody dies: primaries, and a replica in between.
+  KvReport report;
+  const std::uint64_t all = std::uint64_t{options.users} * options.operations;
+  const auto progress =
+      users->stream(&User::work, [&](Work::Builder m) { m.setOperations(options.operations); });
+  while (true) {
+    const auto item = progress.next().get();
+    if (!item.ok()) return item.status();
+    if (!item->has_value()) break;
+    const auto& word = (*item)->reply;
+    if (!word.ok()) return word.status();
+    report.operations += word.value()->getOperations();
+    report.unanswered += word.value()->getFailed();
+    report.takeovers += word.value()->getTakeovers();
+    if (report.deaths == options.deaths ||
+        report.operations < (report.deaths + 1) * all / (options.deaths + 1)) {
+      continue;
+    }
+    const auto victim = static_cast<std::uint32_t>(report.deaths++ / 2 % kShards);
+    if (report.deaths == 1 && options.kill_host) {
+      if (Status status = options.kill_host(places.primaries.hosts[victim]); !status.ok()) {
+        return status;
+      }
+    } else if (report.deaths % 2 == 1) {
+      primaries->at(victim).kill();
+    } else {
+      replicas->at(victim * kReplicas).kill();
+    }
+  }
+  for (const Status& status : {users->stop().get().status(), primaries->stop().get().status(),
+                               replicas->stop().get().status()}) {
+    if (!status.ok()) return status;
+  }
+
+  if (report.takeovers == 0) {
+    return Status(StatusCode::kDataCorruption, "primaries died, and no new one has answered");
+  }
+  if (Status status = check_linearizable(history->operations()); !status.ok()) return status;
+  return report;
+}
+
+int run_kv(const DemoOptions& options) {
+  const RealClock clock;
+  KvOptions work;
+  if (options.quick) work.operations = 500, work.deaths = 10;
+  if (options.size > 0) work.operations = static_cast<std::uint32_t>(options.size);
+  const auto client = connect(kCluster);
+  if (!client.ok()) return finish("kv", client.status());
+  const std::uint64_t begin_ns = clock.now_ns();
+  const auto report = run_kv_store(*client, work);
+  if (!report.ok()) return finish("kv", report.status());
+  const double seconds = static_cast<double>(clock.now_ns() - begin_ns) * 1e-9;
+  std::printf("%llu operations of %u users on %u shards, %u copies of each: %s a second\n",
+              static_cast<unsigned long long>(report->operations), work.users, kShards,
+              kReplicas + 1,
+              short_number(static_cast<double>(report->operations) / seconds).c_str());
+  std::printf("%llu members were killed, users met a new primary %llu times; %llu got no answer\n",
+              static_cast<unsigned long long>(report->deaths),
+              static_cast<unsigned long long>(report->takeovers),
+              static_cast<unsigned long long>(report->unanswered));
+  std::printf("linearizable: there is an order in which each saw what the ones before had left\n");
+  return finish("kv", {});
+}
+
+}  // namespace seaway::demos
