@@ -164,7 +164,7 @@ class OnACluster : public testing::Test {
     for (int round = 0; round < 12; ++round) {
       for (app::ShardId id = 0; id < stocks.size(); ++id) {
         std::promise<app::Shard::Stock> taken;
-        app::Shard& shard = apps.shard(id);
+        app::Shard& shard = *apps.shard(id);
         shard.wiring().door->post([&] { taken.set_value(shard.stock()); });
         stocks[id] = taken.get_future().get();
       }
