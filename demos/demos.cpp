@@ -18,6 +18,8 @@ std::span<const Demo> demos() {
       {"pingpong", "two actors on two hosts hit a ball to and fro", run_pingpong},
       {"skynet", "each actor spawns ten more, down to a million leaves, and adds them up",
        run_skynet},
+      {"philosophers", "five of them dine with five forks; one dies while it eats, nobody starves",
+       run_philosophers},
       {"kv", "a replicated key-value store whose members die, and a proof that nobody saw it",
        run_kv},
   };

@@ -12,6 +12,7 @@ int run_deadlock(const DemoOptions& options);
 int run_two_clients(const DemoOptions& options);
 int run_pingpong(const DemoOptions& options);
 int run_skynet(const DemoOptions& options);
+int run_philosophers(const DemoOptions& options);
 int run_kv(const DemoOptions& options);
 
 }  // namespace seaway::demos

@@ -1,0 +1,69 @@
+// Hands and forks.
+
+#include "demos/support/table.hpp"
+
+#include <algorithm>
+
+namespace seaway::demos {
+
+Table::Held::Held(Table& table, std::uint32_t fork, std::uint32_t philosopher)
+    : table_(table), fork_(fork) {
+  std::lock_guard guard(table_.mutex_);
+  table_.clashes_ += table_.holders_.at(fork) != kNobody;
+  table_.holders_[fork] = philosopher;
+}
+
+Table::Held::~Held() {
+  if (!is_held_) return;
+  lay_down();
+  std::lock_guard guard(table_.mutex_);
+  ++table_.dropped_;
+}
+
+void Table::Held::lay_down() {
+  is_held_ = false;
+  std::lock_guard guard(table_.mutex_);
+  table_.holders_[fork_] = kNobody;
+}
+
+void Table::eats(std::uint32_t philosopher) {
+  std::lock_guard guard(mutex_);
+  ++meals_.at(philosopher);
+}
+
+std::uint32_t Table::clashes() const {
+  std::lock_guard guard(mutex_);
+  return clashes_;
+}
+
+std::uint32_t Table::dropped() const {
+  std::lock_guard guard(mutex_);
+  return dropped_;
+}
+
+std::uint32_t Table::held() const {
+  std::lock_guard guard(mutex_);
+  return static_cast<std::uint32_t>(std::count_if(holders_.begin(), holders_.end(),
+                                                  [](auto holder) { return holder != kNobody; }));
+}
+
+std::uint32_t Table::meals(std::uint32_t philosopher) const {
+  std::lock_guard guard(mutex_);
+  return meals_.at(philosopher);
+}
+
+std::string Table::picture() const {
+  std::lock_guard guard(mutex_);
+  std::string seats, counts;
+  const auto count = static_cast<std::uint32_t>(holders_.size());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    // Fork i lies to the left of philosopher i.
+    seats += holders_[i] == i ? "|-" : "  ";
+    seats += std::to_string(i);
+    seats += holders_[(i + 1) % count] == i ? "-|" : "  ";
+    counts += " " + std::to_string(meals_[i]);
+  }
+  return seats + "   meals:" + counts;
+}
+
+}  // namespace seaway::demos
