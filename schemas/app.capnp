@@ -109,14 +109,11 @@ struct Parcel {
   members @3 :List(UInt32);
   name @4 :Text;
   death @5 :Death;  # Null: none.
-  target @6 :MemberName;
-  targetShard @7 :UInt32;
-  targetCall @8 :UInt64;
-  combine @9 :UInt64;
-  children @10 :List(UInt32);
-  parent @11 :UInt32;
-  isRoot @12 :Bool;
-  requestName @13 :UInt64;
+  combine @6 :UInt64;
+  children @7 :List(UInt32);
+  parent @8 :UInt32;
+  isRoot @9 :Bool;
+  requestName @10 :UInt64;
 }
 
 struct Envelope {

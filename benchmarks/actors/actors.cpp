@@ -47,14 +47,25 @@ class Sink {
   std::uint64_t sum_ = 0;
 };
 
-enum Kind : std::uint32_t { kCall, kSend, kBroadcast, kSleep };
+enum Kind : std::uint32_t { kCall, kSend, kBroadcast, kSleep, kChain };
+constexpr std::uint32_t kHops = 128;
+
+/// Calls `relays` in turn, each on the result of the one before, which is not there yet.
+auto chain_of(const ActorMesh<Server>& relays) {
+  auto last = relays.at(0).call(&Server::relay, [](Done::Builder done) { done.setNumber(0); });
+  for (std::uint32_t i = 1; i < kHops; ++i) last = relays.at(i).call(&Server::relay, last);
+  return last;
+}
 
 /// Measures from inside: one actor that asks others on its own host.
 class Driver {
  public:
   static void describe(ActorType<Driver>& type) { type.on(&Driver::go); }
-  Driver(Self self, ActorRef<Server> server, ActorMesh<Sink> sinks)
-      : self_(std::move(self)), server_(std::move(server)), sinks_(std::move(sinks)) {}
+  Driver(Self self, ActorMesh<Server> servers, ActorMesh<Sink> sinks)
+      : self_(std::move(self)),
+        servers_(std::move(servers)),
+        server_(servers_.at(0)),
+        sinks_(std::move(sinks)) {}
 
   Task<Reply<Seconds>> go(Request<Go> request) {
     const std::uint32_t count = request->getCount();
@@ -87,6 +98,13 @@ class Driver {
         }
         static_cast<void>(co_await sinks_.at(sinks_.size() - 1).call(&Sink::sum));
         break;
+      case kChain:
+        for (std::uint32_t i = 0; i < count; i += kHops) {
+          const auto end = co_await chain_of(servers_);
+          if (!end.ok()) co_return end.status();
+          if ((*end)->getNumber() != kHops) co_return invalid_argument("the chain lost a hop");
+        }
+        break;
       case kSleep: {
         std::vector<Future<void>> sleeps;
         sleeps.reserve(count);
@@ -103,6 +121,7 @@ class Driver {
 
  private:
   Self self_;
+  ActorMesh<Server> servers_;
   ActorRef<Server> server_;
   ActorMesh<Sink> sinks_;
 };
@@ -165,11 +184,12 @@ class Bench {
     auto connected = connect("embedded:islands=1,devices=1");
     if (!connected.ok()) return connected.status();
     client_ = *std::move(connected);
-    auto server = client_.spawn<Server>(client_.hosts());
-    if (!server.ok()) return server.status();
+    auto servers = client_.spawn<Server>(client_.hosts().each("server", kHops));
+    if (!servers.ok()) return servers.status();
+    servers_ = *servers;
     auto sinks = client_.spawn<Sink>(client_.hosts().each("sink", kMembers));
     if (!sinks.ok()) return sinks.status();
-    auto driver = client_.spawn<Driver>(client_.hosts(), server->at(0), *sinks);
+    auto driver = client_.spawn<Driver>(client_.hosts(), *servers, *sinks);
     if (!driver.ok()) return driver.status();
     driver_ = *driver;
     for (const auto part : {&Bench::calls, &Bench::sends, &Bench::deadlines, &Bench::chain,
@@ -257,38 +277,30 @@ class Bench {
     return {};
   }
 
-  /// A client's 128 calls, each on the result of the one before, which is not there yet: one round
-  /// trip of the client and 127 hops. What a hop costs is what they take beyond the round trip.
+  /// 128 calls of an actor, each on the result of the one before; and the same from a client, whose
+  /// thread and the worker take turns on the core.
   Status chain() {
-    constexpr std::uint32_t kHops = 128;
-    auto relays = client_.spawn<Server>(client_.hosts().each("relay", kHops));
-    if (!relays.ok()) return relays.status();
-    const auto take_ns = [&relays](std::uint32_t calls) -> Result<double> {
-      const std::uint64_t begin_ns = now_ns();
-      auto last = relays->at(0).call(&Server::relay, [](Done::Builder done) { done.setNumber(0); });
-      for (std::uint32_t i = 1; i < calls; ++i) last = relays->at(i).call(&Server::relay, last);
-      const auto end = std::move(last).get();
-      const auto elapsed_ns = static_cast<double>(now_ns() - begin_ns);
-      if (!end.ok()) return end.status();
-      if (end.value()->getNumber() != calls) return invalid_argument("the chain lost a hop");
-      return elapsed_ns;
-    };
-    std::vector<double> chains_ns, singles_ns, sends_ns;
+    const auto both = compare([this] { return drive(kSend, kHops * 16).value(); },
+                              [this] { return drive(kChain, kHops * 16); });
+    if (!both.ok()) return both.status();
+    auto params = params_;
+    params.emplace_back("caller", "actor");
+    report_.add("actors.chain_hop_ns", both->own_ns, "ns", params);
+    report_.add("actors.chain_hop_over_oneway", both->own_ns / both->raw_ns, "ratio",
+                with_bound(params, "2"));
+    std::vector<double> hops_ns;
     for (int round = 0; round < rounds() * 10; ++round) {
-      const auto chain_ns = take_ns(kHops), single_ns = take_ns(1), send_ns = drive(kSend, 512);
-      for (const auto* one : {&chain_ns, &single_ns, &send_ns}) {
-        if (!one->ok()) return one->status();
-      }
-      chains_ns.push_back(*chain_ns);
-      singles_ns.push_back(*single_ns);
-      sends_ns.push_back(*send_ns);
+      const std::uint64_t begin_ns = now_ns();
+      const auto end = chain_of(servers_).get();
+      hops_ns.push_back(static_cast<double>(now_ns() - begin_ns) / kHops);
+      if (!end.ok()) return end.status();
+      if ((*end)->getNumber() != kHops) return invalid_argument("the chain lost a hop");
     }
-    const double single_ns = quantile(std::move(singles_ns), 0.1);
-    const double hop_ns = (quantile(std::move(chains_ns), 0.1) - single_ns) / (kHops - 1);
-    add("actors.client_round_trip_ns", single_ns, "ns");
-    add("actors.chain_hop_ns", hop_ns, "ns");
-    add("actors.chain_hop_over_oneway", hop_ns / quantile(std::move(sends_ns), 0.1), "ratio", "2");
-    return relays->stop().get().status();
+    params.back().second = "client";
+    const double hop_ns = quantile(std::move(hops_ns), 0.1);
+    report_.add("actors.chain_hop_ns", hop_ns, "ns", params);
+    report_.add("actors.chain_hop_over_oneway", hop_ns / both->raw_ns, "ratio", params);
+    return {};
   }
 
   Status spawns() {
@@ -335,6 +347,7 @@ class Bench {
   BenchReport& report_;
   const BenchReport::Params params_;
   Client client_;
+  ActorMesh<Server> servers_;
   ActorMesh<Driver> driver_;
 };
 

@@ -28,7 +28,8 @@ enum class Kind : std::uint8_t {
   kItem,      // Callee to caller: one answer of a stream.
   kArgument,  // To a callee: the payload, or the failure, that a call of `from` waits for.
   // Control: before all data that is there.
-  kForward,    // Caller to callee: the answer is also the argument of parcel.target.
+  kForward,    // Caller to callee: the answer is also the argument of call request_id to
+               // `sender`, on shard `number`.
   kCancel,     // Caller to callee.
   kMore,       // Caller to callee: number more answers of a stream may come.
   kCredit,     // Callee to caller: number sends to `member` have been handled.
@@ -78,10 +79,6 @@ struct Parcel {
   std::vector<std::uint32_t> members;
   std::string name;
   std::shared_ptr<const Death> death;
-  // kForward.
-  MemberName target;
-  ShardId target_shard = 0;
-  std::uint64_t target_call = 0;
   // kCombine, kPartial.
   internal::Combine combine;
   std::vector<ShardId> children;

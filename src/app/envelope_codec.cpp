@@ -102,9 +102,6 @@ class Encoder {
     fill(parcel.members, out.initMembers(count(parcel.members.size())));
     if (!parcel.name.empty()) out.setName(parcel.name);
     if (parcel.death) write(*parcel.death, out.initDeath());
-    write_name(parcel.target, out.initTarget());
-    out.setTargetShard(parcel.target_shard);
-    out.setTargetCall(parcel.target_call);
     if (parcel.combine) out.setCombine(parcels_.put(parcel.combine));
     fill(parcel.children, out.initChildren(count(parcel.children.size())));
     out.setParent(parcel.parent);

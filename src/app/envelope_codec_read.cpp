@@ -176,10 +176,6 @@ class Decoder {
     read_numbers(members, out.members);
     out.name = name.cStr();
     if (in.hasDeath()) status = read_death(in.getDeath(), out.death);
-    out.target = read_name(in.getTarget());
-    out.target_shard = in.getTargetShard();
-    if (status.ok()) status = check_shard(out.target_shard, "target");
-    out.target_call = in.getTargetCall();
     if (status.ok() && in.getCombine() != 0) {
       status = parcels_.take(in.getCombine(), "combining function", out.combine);
     }

@@ -222,10 +222,9 @@ void Shard::pass_argument(const internal::CallOrder& order, Call& call) {
     envelope.kind = Kind::kForward;
     envelope.member = source->member;
     envelope.call = source->id;
-    envelope.parcel = std::make_shared<Parcel>();
-    envelope.parcel->target = call.member;
-    envelope.parcel->target_shard = call.shard;
-    envelope.parcel->target_call = call.id;
+    envelope.sender = call.member;
+    envelope.number = call.shard;
+    envelope.request_id = call.id;
     post(source->shard, std::move(envelope));
     return;
   }
@@ -392,7 +391,8 @@ void Shard::close_call(Call& call, Result<internal::RawMessage> outcome, std::ui
   }
   const std::shared_ptr<internal::CallBase> state = std::move(call.state);
   const std::shared_ptr<internal::StreamSink> sink = std::move(call.sink);
-  const std::vector<Dependent> dependents = std::move(call.dependents);
+  const std::vector<Dependent> dependents =
+      forwarded < call.dependents.size() ? std::move(call.dependents) : std::vector<Dependent>();
   const std::uint32_t position = call.position;
   for (std::size_t i = forwarded; i < dependents.size(); ++i) {
     Call* dependent = calls_.find(dependents[i].call);
@@ -413,7 +413,8 @@ void Shard::close_call(Call& call, Result<internal::RawMessage> outcome, std::ui
   state->call_id = 0;
   internal::Invocation* const waiting = std::exchange(state->resumes, nullptr);
   if (sink) sink->on_end(position, outcome.ok() ? Status() : outcome.status());
-  state->answer(std::move(outcome));
+  // Of an answer that was passed on, and that nobody else has asked for, nobody needs to hear.
+  if (state.use_count() > 1 || state->core().has_continuation()) state->answer(std::move(outcome));
   if (waiting) resume_later(static_cast<Delivery&>(*waiting));
 }
 

@@ -130,6 +130,15 @@ bool Shard::join_once(Delivery& delivery) {
   return true;
 }
 
+namespace {
+
+auto find_held(std::vector<Member::Held>& held, const MemberName& sender) {
+  return std::find_if(held.begin(), held.end(),
+                      [&sender](const Member::Held& one) { return one.sender == sender; });
+}
+
+}  // namespace
+
 /// Behind what its sender sent before: also when that one still waits for its argument.
 void Shard::enqueue(Delivery& delivery) {
   Member& member = *delivery.member;
@@ -139,9 +148,9 @@ void Shard::enqueue(Delivery& delivery) {
     // Clients of one shard share a name, so their calls wait for one another here.
     const MemberName sender =
         delivery.sender == MemberName() ? MemberName{0, delivery.from} : delivery.sender;
-    const auto found = held.find(sender);
+    const auto found = find_held(held, sender);
     if (found != held.end() || delivery.awaits_argument) {
-      held[sender].push_back(delivery);
+      (found != held.end() ? *found : held.emplace_back(sender)).list.push_back(delivery);
       return;
     }
   }
@@ -157,21 +166,23 @@ void Shard::on_argument(Envelope& envelope) {
   auto& held = member.extras().held;
   const MemberName sender =
       delivery->sender == MemberName() ? MemberName{0, delivery->from} : delivery->sender;
-  const auto found = held.find(sender);
+  const auto found = find_held(held, sender);
   SEAWAY_CHECK(found != held.end());
   if (envelope.status.ok()) {
     delivery->request = std::move(envelope.payload);
   } else {
-    found->second.remove(*delivery);
+    found->list.remove(*delivery);
+  }
+  while (Delivery* first = found->list.first()) {
+    if (first->awaits_argument) break;
+    found->list.remove(*first);
+    member.mailbox.push_back(*first);
+  }
+  if (found->list.empty()) held.erase(found);
+  if (!envelope.status.ok()) {
     answer(*delivery, input_lost(delivery->method->name + " to " + member.to_string() +
                                  ": its argument failed: " + envelope.status.to_string()));
   }
-  while (Delivery* first = found->second.first()) {
-    if (first->awaits_argument) break;
-    found->second.remove(*first);
-    member.mailbox.push_back(*first);
-  }
-  if (found->second.empty()) held.erase(found);
   make_ready(member);
   end_if_due(member);
 }
@@ -180,8 +191,8 @@ void Shard::on_forward(Envelope& envelope) {
   Delivery* delivery = find_incoming(envelope.from, envelope.call);
   // It was answered already: then its caller has that, and passes it on.
   if (!delivery) return;
-  delivery->forwards.push_back({envelope.from, envelope.parcel->target_call,
-                                envelope.parcel->target, envelope.parcel->target_shard});
+  delivery->forwards.push_back({envelope.from, envelope.request_id, envelope.sender,
+                                static_cast<ShardId>(envelope.number)});
 }
 
 void Shard::on_more(const Envelope& envelope) {

@@ -72,9 +72,6 @@ Envelope make_envelope(Kind kind) {
   parcel->name = "counters";
   parcel->death = std::make_shared<const Death>(
       Death{{11, 3}, "Counter[3]", actor_lost("killed"), 4, true, false});
-  parcel->target = {20, 1};
-  parcel->target_shard = 6;
-  parcel->target_call = 21;
   parcel->combine = [](const RawMessage& left, const RawMessage&) -> Result<RawMessage> {
     return left;
   };
@@ -127,9 +124,6 @@ void expect_equal(const Parcel& one, const Parcel& other) {
   EXPECT_EQ(seaway::to_string(*one.death), seaway::to_string(*other.death));
   EXPECT_EQ(one.death->member, other.death->member);
   EXPECT_EQ(one.death->incarnation, other.death->incarnation);
-  EXPECT_EQ(one.target, other.target);
-  EXPECT_EQ(one.target_shard, other.target_shard);
-  EXPECT_EQ(one.target_call, other.target_call);
   EXPECT_EQ(one.combine != nullptr, other.combine != nullptr);
   EXPECT_EQ(one.children, other.children);
   EXPECT_EQ(one.parent, other.parent);
