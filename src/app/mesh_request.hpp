@@ -14,7 +14,9 @@ template <class Value>
 class RequestState final : public internal::CallBase {
  public:
   explicit RequestState(std::shared_ptr<internal::FutureState<Value>> state)
-      : state_(std::move(state)) {}
+      : state_(std::move(state)) {
+    is_proxy = true;
+  }
 
   bool answer(Result<internal::RawMessage> reply) override {
     if (!reply.ok()) return state_->complete(reply.status());

@@ -414,7 +414,9 @@ void Shard::close_call(Call& call, Result<internal::RawMessage> outcome, std::ui
   internal::Invocation* const waiting = std::exchange(state->resumes, nullptr);
   if (sink) sink->on_end(position, outcome.ok() ? Status() : outcome.status());
   // Of an answer that was passed on, and that nobody else has asked for, nobody needs to hear.
-  if (state.use_count() > 1 || state->core().has_continuation()) state->answer(std::move(outcome));
+  if (state->is_proxy || state.use_count() > 1 || state->core().has_continuation()) {
+    state->answer(std::move(outcome));
+  }
   if (waiting) resume_later(static_cast<Delivery&>(*waiting));
 }
 

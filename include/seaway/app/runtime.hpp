@@ -158,6 +158,7 @@ class CallBase {
   virtual FutureCore& core() = 0;
 
   // The runtime's own notes, on the thread of the caller's shard.
+  bool is_proxy = false;                  // It answers for another future, which has it not.
   std::uint64_t call_id = 0;              // Its place in the shard's call table; 0: none now.
   const Caller* caller_member = nullptr;  // The member whose call it is.
   Invocation* resumes = nullptr;          // The handler that awaits it, and is resumed with it.
