@@ -22,6 +22,11 @@ std::span<const Demo> demos() {
        run_philosophers},
       {"kv", "a replicated key-value store whose members die, and a proof that nobody saw it",
        run_kv},
+      {"parameter_server", "workers train one model, and nobody waits for the slow one",
+       run_parameter_server},
+      {"pipeline_feed",
+       "actors read a file for a training program, as far ahead as they have credit",
+       run_pipeline_feed},
   };
   return all;
 }

@@ -197,17 +197,6 @@ Layer initial_layer(const Client& client, const NamedSharding& sharding, std::in
           client.put(zeros, {inputs, outputs}, sharding), client.put(bias, {outputs}, sharding)};
 }
 
-/// Rows of `digits` in the order that `order` says.
-Digits select(const Digits& digits, std::span<const std::int32_t> order) {
-  Digits chosen;
-  for (const std::int32_t row : order) {
-    const auto first = digits.images.begin() + row * Digits::kPixels;
-    chosen.images.insert(chosen.images.end(), first, first + Digits::kPixels);
-    chosen.labels.push_back(digits.labels[static_cast<std::size_t>(row)]);
-  }
-  return chosen;
-}
-
 struct Batch {
   Array images, labels;
 };

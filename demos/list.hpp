@@ -14,5 +14,7 @@ int run_pingpong(const DemoOptions& options);
 int run_skynet(const DemoOptions& options);
 int run_philosophers(const DemoOptions& options);
 int run_kv(const DemoOptions& options);
+int run_parameter_server(const DemoOptions& options);
+int run_pipeline_feed(const DemoOptions& options);
 
 }  // namespace seaway::demos

@@ -49,6 +49,16 @@ Status parse_line(std::string_view text, std::int64_t line, Digits& digits) {
 
 }  // namespace
 
+Digits select(const Digits& digits, std::span<const std::int32_t> order) {
+  Digits chosen;
+  for (const std::int32_t row : order) {
+    const auto first = digits.images.begin() + row * Digits::kPixels;
+    chosen.images.insert(chosen.images.end(), first, first + Digits::kPixels);
+    chosen.labels.push_back(digits.labels[static_cast<std::size_t>(row)]);
+  }
+  return chosen;
+}
+
 Result<Digits> parse_digits(std::string_view csv) {
   Digits digits;
   std::int64_t line = 0;

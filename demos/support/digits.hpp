@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,9 @@ struct Digits {
 
   std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
 };
+
+/// Rows of `digits`, each less than digits.size(), in the order that `order` says.
+Digits select(const Digits& digits, std::span<const std::int32_t> order);
 
 /// Reads lines of 64 pixels and one label. kInvalidArgument names the first bad line and why.
 Result<Digits> parse_digits(std::string_view csv);
