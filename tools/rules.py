@@ -32,7 +32,7 @@ FENCES = [
           "only src/actor and tests/support know CAF; use the actor facade"),
     Fence(r"(kj|capnp)/.*|.*\.capnp\.h",
           r"src/(wire|transport|actor)/.*|tests/support/.*|tests/unit/(wire|transport|actor)/.*|"
-          r"benchmarks/.*|" + CODECS,
+          r"benchmarks/.*|demos/.*|tools/seaway/templates/.*|" + CODECS,
           "only wire, transport, actor and the files that translate messages know Cap'n Proto"),
     Fence(r"(oneapi/)?tbb/.*", r"src/function/.*",
           "only src/function runs kernels on threads"),
