@@ -23,7 +23,7 @@ int run(const Arguments& arguments) {
   }
   if (arguments.name == "list") {
     for (const demos::Demo& demo : demos::demos()) {
-      std::printf("%-14s %s\n", demo.name, demo.summary);
+      std::printf("%-16s %s\n", demo.name, demo.summary);
     }
     return kDone;
   }
