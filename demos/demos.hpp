@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -13,6 +14,7 @@ struct DemoOptions {
   std::string trace_path;  // Where to write the trace; empty: where the demo likes.
   bool quick = false;      // Less work, same checks: for tests.
   std::uint64_t size = 0;  // How much work, in the demo's own unit; 0: as it likes.
+  std::optional<std::uint64_t> simulation_seed = {};  // In the simulator, where it can be.
 };
 
 /// One demo. It checks its own results: `run` returns 0, or 2 after it has said what is wrong.
@@ -20,6 +22,7 @@ struct Demo {
   const char* name;
   const char* summary;
   int (*run)(const DemoOptions& options);
+  bool can_be_simulated = false;
 };
 
 /// All demos, in the order in which they are best met.

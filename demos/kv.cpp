@@ -14,6 +14,7 @@
 #include "demos/list.hpp"
 #include "demos/support/linearizability.hpp"
 #include "demos/support/report.hpp"
+#include "demos/support/simulated.hpp"
 #include "demos/support/terminal.hpp"
 
 namespace seaway::demos {
@@ -179,26 +180,54 @@ Result<KvReport> run_kv_store(const Client& client, const KvOptions& options) {
   return report;
 }
 
+Result<KvReport> run_kv_store_simulated(Simulation& simulation, const Client& client,
+                                        KvOptions options) {
+  options.kill_host = [&simulation](std::uint32_t host) {
+    simulation.spawn("host that returns", [&simulation, host] {
+      simulation.sleep(std::chrono::milliseconds(50));
+      static_cast<void>(simulation.restart_host(host));
+    });
+    return simulation.kill_host(host);
+  };
+  return run_kv_store(client, options);
+}
+
+namespace {
+
+void print(const KvReport& report, const KvOptions& work) {
+  const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+  std::printf("%llu operations of %u users on %u shards, %u copies of each\n",
+              number(report.operations), work.users, kShards, kReplicas + 1);
+  std::printf("%llu members were killed, users met a new primary %llu times; %llu got no answer\n",
+              number(report.deaths), number(report.takeovers), number(report.unanswered));
+  std::printf("linearizable: there is an order in which each saw what the ones before had left\n");
+}
+
+}  // namespace
+
 int run_kv(const DemoOptions& options) {
   const RealClock clock;
   KvOptions work;
-  if (options.quick) work.operations = 500, work.deaths = 10;
+  if (options.quick || options.simulation_seed) work.operations = 500, work.deaths = 10;
   if (options.size > 0) work.operations = static_cast<std::uint32_t>(options.size);
+  if (options.simulation_seed) {
+    return finish("kv", show_simulated(kCluster, *options.simulation_seed,
+                                       [&](Simulation& simulation, const Client& simulated) {
+                                         const auto report =
+                                             run_kv_store_simulated(simulation, simulated, work);
+                                         if (report.ok()) print(*report, work);
+                                         return report.status();
+                                       }));
+  }
   const auto client = connect(kCluster);
   if (!client.ok()) return finish("kv", client.status());
   const std::uint64_t begin_ns = clock.now_ns();
   const auto report = run_kv_store(*client, work);
   if (!report.ok()) return finish("kv", report.status());
   const double seconds = static_cast<double>(clock.now_ns() - begin_ns) * 1e-9;
-  std::printf("%llu operations of %u users on %u shards, %u copies of each: %s a second\n",
-              static_cast<unsigned long long>(report->operations), work.users, kShards,
-              kReplicas + 1,
+  print(*report, work);
+  std::printf("%s operations a second, failures and the check included\n",
               short_number(static_cast<double>(report->operations) / seconds).c_str());
-  std::printf("%llu members were killed, users met a new primary %llu times; %llu got no answer\n",
-              static_cast<unsigned long long>(report->deaths),
-              static_cast<unsigned long long>(report->takeovers),
-              static_cast<unsigned long long>(report->unanswered));
-  std::printf("linearizable: there is an order in which each saw what the ones before had left\n");
   return finish("kv", {});
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "seaway/app/simulation.hpp"
 #include "seaway/client.hpp"
 
 namespace seaway::demos {
@@ -31,5 +32,9 @@ struct KvReport {
 /// primaries and replicas die. Errors: kDataCorruption when what the users saw cannot have been, or
 /// when no new primary has answered.
 Result<KvReport> run_kv_store(const Client& client, const KvOptions& options);
+
+/// The same in a simulation, where the first primary dies with its host, which returns later.
+Result<KvReport> run_kv_store_simulated(Simulation& simulation, const Client& client,
+                                        KvOptions options);
 
 }  // namespace seaway::demos

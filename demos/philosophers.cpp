@@ -14,6 +14,7 @@
 #include "demos/list.hpp"
 #include "demos/philosophers.capnp.h"
 #include "demos/support/report.hpp"
+#include "demos/support/simulated.hpp"
 #include "demos/support/table.hpp"
 #include "demos/support/terminal.hpp"
 #include "seaway/app.hpp"
@@ -227,6 +228,12 @@ int run_philosophers(const DemoOptions& options) {
       std::printf("\r%s\x1b[K", picture.c_str());
       std::fflush(stdout);
     };
+  }
+  if (options.simulation_seed) {
+    return finish("philosophers", show_simulated(kCluster, *options.simulation_seed,
+                                                 [&](Simulation&, const Client& simulated) {
+                                                   return dine(simulated, dinner);
+                                                 }));
   }
   const auto client = connect(kCluster);
   return finish("philosophers", client.ok() ? dine(*client, dinner) : client.status());

@@ -1,5 +1,7 @@
 // pingpong: two actors on two hosts hit a ball to and fro, which is the price of one question.
 
+#include "demos/pingpong.hpp"
+
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -7,6 +9,7 @@
 #include "demos/list.hpp"
 #include "demos/pingpong.capnp.h"
 #include "demos/support/report.hpp"
+#include "demos/support/simulated.hpp"
 #include "demos/support/terminal.hpp"
 #include "seaway/app.hpp"
 
@@ -60,8 +63,10 @@ class Player {
   std::uint64_t hits_ = 0;
 };
 
-/// What a user would write: a program is a function of its client.
-Status play(const Client& client, std::uint64_t rounds) {
+}  // namespace
+
+// What a user would write: a program is a function of its client.
+Status play_pingpong(const Client& client, std::uint64_t rounds) {
   // One player on each host of the cluster; together they are a mesh.
   const auto players = client.spawn<Player>(client.hosts());
   if (!players.ok()) return players.status();
@@ -82,12 +87,18 @@ Status play(const Client& client, std::uint64_t rounds) {
   return players->stop().get().status();
 }
 
-}  // namespace
-
 int run_pingpong(const DemoOptions& options) {
-  const std::uint64_t rounds = options.size > 0 ? options.size : options.quick ? 1'000 : 100'000;
+  const std::uint64_t rounds = options.size > 0                           ? options.size
+                               : options.quick || options.simulation_seed ? 1'000
+                                                                          : 100'000;
+  if (options.simulation_seed) {
+    return finish("pingpong", show_simulated(kCluster, *options.simulation_seed,
+                                             [&](Simulation&, const Client& simulated) {
+                                               return play_pingpong(simulated, rounds);
+                                             }));
+  }
   const auto client = connect(kCluster);
-  return finish("pingpong", client.ok() ? play(*client, rounds) : client.status());
+  return finish("pingpong", client.ok() ? play_pingpong(*client, rounds) : client.status());
 }
 
 }  // namespace seaway::demos

@@ -1,6 +1,8 @@
 // skynet: each actor spawns ten children, down to a million leaves, and adds up what they say. The
 // well-known measure of how cheap actors are.
 
+#include "demos/skynet.hpp"
+
 #include <sys/resource.h>
 
 #include <atomic>
@@ -12,6 +14,7 @@
 #include "demos/list.hpp"
 #include "demos/skynet.capnp.h"
 #include "demos/support/report.hpp"
+#include "demos/support/simulated.hpp"
 #include "demos/support/terminal.hpp"
 #include "seaway/app.hpp"
 
@@ -72,7 +75,8 @@ class Node {
   std::uint64_t size_;
 };
 
-/// `leaves` is a power of ten. Gives how many actors there were.
+}  // namespace
+
 Result<std::uint64_t> count_leaves(const Client& client, std::uint64_t leaves) {
   Placement top = client.hosts();
   const std::uint64_t wanted = leaves * (leaves - 1) / 2;
@@ -96,13 +100,21 @@ Result<std::uint64_t> count_leaves(const Client& client, std::uint64_t leaves) {
   return sum.value()->getActors();
 }
 
+namespace {
+
 Status measure(const DemoOptions& options) {
   const RealClock clock;
-  std::uint64_t leaves = options.quick ? 1'000 : 1'000'000;
+  std::uint64_t leaves = options.quick || options.simulation_seed ? 1'000 : 1'000'000;
   if (options.size > 0) leaves = options.size;
   std::uint64_t power = kChildren;
   while (power < leaves) power *= kChildren;
   if (power != leaves) return invalid_argument("--size has to be a power of ten, 10 at least");
+  if (options.simulation_seed) {
+    return show_simulated(kCluster, *options.simulation_seed,
+                          [&](Simulation&, const Client& simulated) {
+                            return count_leaves(simulated, leaves).status();
+                          });
+  }
   const auto client = connect(kCluster);
   if (!client.ok()) return client.status();
 

@@ -190,6 +190,19 @@ class DemoTest(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("--size has to be a power of ten", done.stderr)
 
+    def test_a_demo_on_actors_repeats_itself_in_the_simulator(self):
+        def hash_of(seed):
+            done = seaway("demo", "kv", "--size", "50", "--simulate", seed)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return re.search(r"seed \d+: OK .*hash (\w+)", done.stdout).group(1)
+        self.assertEqual(hash_of("7"), hash_of("7"))
+        self.assertNotEqual(hash_of("7"), hash_of("8"))
+
+    def test_a_demo_that_cannot_be_simulated_says_so(self):
+        done = seaway("demo", "fig2", "--simulate", "1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("demo fig2 needs a real cluster", done.stderr)
+
 
 def without_rates(text):
     """The lines of `chaos`, but for the last: rates are all that differs from run to run."""

@@ -18,7 +18,14 @@ struct Arguments {
 int run(const Arguments& arguments) {
   std::vector<std::string_view> names;
   for (const demos::Demo& demo : demos::demos()) {
-    if (demo.name == arguments.name) return demo.run(arguments.options);
+    if (demo.name == arguments.name) {
+      if (!arguments.options.simulation_seed || demo.can_be_simulated) {
+        return demo.run(arguments.options);
+      }
+      std::fprintf(stderr, "seaway: demo %s needs a real cluster; leave out --simulate\n",
+                   demo.name);
+      return kBadUsage;
+    }
     names.push_back(demo.name);
   }
   if (arguments.name == "list") {
@@ -43,6 +50,8 @@ void add_demo(CLI::App& app, int& exit_code) {
   verb->add_option(
       "--size", arguments->options.size,
       "how much work: pingpong's rounds, skynet's leaves, kv's operations of each user");
+  verb->add_option("--simulate", arguments->options.simulation_seed,
+                   "run in the simulator, from this seed: the demos on actors can");
   verb->footer("example: seaway demo digits --trace digits.json");
   verb->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
