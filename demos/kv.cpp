@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -158,14 +159,13 @@ Result<KvReport> run_kv_store(const Client& client, const KvOptions& options) {
       continue;
     }
     const auto victim = static_cast<std::uint32_t>(report.deaths++ / 2 % kShards);
-    if (report.deaths == 1 && options.kill_host) {
-      if (Status status = options.kill_host(places.primaries.hosts[victim]); !status.ok()) {
-        return status;
-      }
-    } else if (report.deaths % 2 == 1) {
-      primaries->at(victim).kill();
-    } else {
+    if (report.deaths % 2 == 0) {
       replicas->at(victim * kReplicas).kill();
+    } else if (options.kill_host) {
+      Status status = options.kill_host(places.primaries.hosts[victim]);
+      if (!status.ok()) return status;
+    } else {
+      primaries->at(victim).kill();
     }
   }
   for (const Status& status : {users->stop().get().status(), primaries->stop().get().status(),
@@ -182,10 +182,13 @@ Result<KvReport> run_kv_store(const Client& client, const KvOptions& options) {
 
 Result<KvReport> run_kv_store_simulated(Simulation& simulation, const Client& client,
                                         KvOptions options) {
-  options.kill_host = [&simulation](std::uint32_t host) {
-    simulation.spawn("host that returns", [&simulation, host] {
-      simulation.sleep(std::chrono::milliseconds(50));
+  const auto down = std::make_shared<std::set<std::uint32_t>>();
+  options.kill_host = [&simulation, down](std::uint32_t host) -> Status {
+    if (!down->insert(host).second) return {};  // It is dead as it is.
+    simulation.spawn("host that returns", [&simulation, down, host] {
+      simulation.sleep(std::chrono::milliseconds(20));
       static_cast<void>(simulation.restart_host(host));
+      down->erase(host);
     });
     return simulation.kill_host(host);
   };
@@ -208,7 +211,7 @@ void print(const KvReport& report, const KvOptions& work) {
 int run_kv(const DemoOptions& options) {
   const RealClock clock;
   KvOptions work;
-  if (options.quick || options.simulation_seed) work.operations = 500, work.deaths = 10;
+  if (options.quick || options.simulation_seed) work.operations = 500;
   if (options.size > 0) work.operations = static_cast<std::uint32_t>(options.size);
   if (options.simulation_seed) {
     return finish("kv", show_simulated(kCluster, *options.simulation_seed,

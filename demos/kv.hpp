@@ -15,8 +15,8 @@ struct KvOptions {
   std::uint32_t users = 6;
   std::uint32_t operations = 2000;  // Of each user.
   std::uint32_t deaths = 50;        // Spread over the work.
-  /// Kills the host of that number, in the place of the first primary that is to die. Null: the
-  /// actor alone dies. Host 0, where the users are, is never asked for.
+  /// Kills the host of that number, where a primary is to die. Null: the actor alone dies. Host 0,
+  /// where the users are, is never asked for.
   std::function<Status(std::uint32_t host)> kill_host = {};
 };
 
@@ -33,7 +33,7 @@ struct KvReport {
 /// when no new primary has answered.
 Result<KvReport> run_kv_store(const Client& client, const KvOptions& options);
 
-/// The same in a simulation, where the first primary dies with its host, which returns later.
+/// The same in a simulation, where primaries die with their hosts, which return after a while.
 Result<KvReport> run_kv_store_simulated(Simulation& simulation, const Client& client,
                                         KvOptions options);
 

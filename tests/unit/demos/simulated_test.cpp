@@ -18,9 +18,9 @@ Result<SimulationReport> simulate_kv(std::uint64_t seed) {
   return run_simulated("embedded:islands=4,devices=1", seed,
                        [](Simulation& simulation, const Client& client) -> Status {
                          const auto report = run_kv_store_simulated(
-                             simulation, client, {.operations = 100, .deaths = 8});
+                             simulation, client, {.operations = 300, .deaths = 40});
                          if (!report.ok()) return report.status();
-                         EXPECT_EQ(report->deaths, 8u);
+                         EXPECT_EQ(report->deaths, 40u);
                          EXPECT_GT(report->takeovers, 0u);
                          return {};
                        });
@@ -69,8 +69,9 @@ TEST(SimulatedPhilosophers, ShareTwoHostsAsWell) {
   EXPECT_TRUE(report.ok()) << report.status().to_string();
 }
 
-TEST(SimulatedKv, IsLinearizableWhenActorsAndAHostDie) {
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+TEST(SimulatedKv, IsLinearizableWhenActorsAndHostsDie) {
+  // A mistake in the store shows in one seed of ten or twenty.
+  for (std::uint64_t seed = 1; seed <= 3 * kSeeds; ++seed) {
     const auto report = simulate_kv(seed);
 
     EXPECT_TRUE(report.ok()) << report.status().to_string();
