@@ -32,8 +32,10 @@ FENCES = [
           "only src/actor and tests/support know CAF; use the actor facade"),
     Fence(r"(kj|capnp)/.*|.*\.capnp\.h",
           r"src/(wire|transport|actor)/.*|tests/support/.*|tests/unit/(wire|transport|actor)/.*|"
-          r"benchmarks/.*|demos/.*|tools/seaway/templates/.*|" + CODECS,
-          "only wire, transport, actor and the files that translate messages know Cap'n Proto"),
+          r"benchmarks/.*|demos/.*|tools/seaway/templates/.*|tests/unit/(app|sim)/.*|"
+          r"include/seaway/app/(message|call)\.hpp|src/app/message\.cpp|" + CODECS,
+          "only wire, transport, actor, users of the actor API and the files that translate "
+          "messages know Cap'n Proto"),
     Fence(r"(oneapi/)?tbb/.*", r"src/function/.*",
           "only src/function runs kernels on threads"),
     Fence(r"cblas(_[\w]+)?\.h|openblas.*", r"src/function/.*",
