@@ -186,6 +186,10 @@ class Shard final : public actor::Actor {
     friend bool operator==(const Stock&, const Stock&) = default;
   };
   Stock stock() const;
+  /// For checkers: each message of a shard that waits at a member or is handled there for somebody
+  /// who still wants it, with the most that there may be of that shard's.
+  void for_each_waiting(
+      const std::function<void(MemberName, ShardId from, std::uint32_t max)>& use) const;
   /// What it waits for, a line each; empty when for nothing.
   std::string why() const;
 

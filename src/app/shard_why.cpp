@@ -9,6 +9,27 @@ constexpr std::size_t kLinesMax = 40;
 
 }  // namespace
 
+void Shard::for_each_waiting(
+    const std::function<void(MemberName, ShardId, std::uint32_t)>& use) const {
+  for (const auto& [id, local] : local_meshes_) {
+    const std::uint32_t max = local.mesh->type->mailbox_max;
+    for (const std::shared_ptr<Member>& member : local.members) {
+      if (!member) continue;
+      const auto say = [&](const DeliveryList& list) {
+        for (const Delivery* at = list.first(); at; at = at->next) {
+          // Reductions and deaths are nobody's messages; who gives up has its place back at once.
+          if (at->node || at->death || at->is_cancelled) continue;
+          use(member->member_name(), at->from, max);
+        }
+      };
+      say(member->mailbox);
+      say(member->running);
+      if (!member->find_extras()) continue;
+      for (const auto& [sender, list] : member->find_extras()->held) say(list);
+    }
+  }
+}
+
 std::string Shard::why() const {
   std::string text;
   std::size_t lines = 0;

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/random.hpp"
+#include "sim/app_world.hpp"
 #include "sim/chaos_report.hpp"
 
 namespace seaway::sim {
@@ -88,21 +89,33 @@ std::string to_text(const SeedReport& report) {
   for (std::size_t i = first; i < size; ++i) {
     text += "    " + events::to_string(report.last_events[i]) + "\n";
   }
+  if (!report.story.empty()) text += "  last events:\n" + report.story;
   if (!report.waiting.empty()) text += "  who waits for what:\n" + report.waiting;
-  return text + "  replay: seaway chaos --replay " + std::to_string(report.seed) + "\n";
+  return text + "  replay: seaway chaos " + (report.is_of_apps ? "--apps " : "") + "--replay " +
+         std::to_string(report.seed) + "\n";
 }
+
+namespace {
+
+/// The world of the seed, of one kind or the other.
+SeedReport run_world(std::uint64_t seed, const ChaosOptions& options, const SeedOptions& wanted) {
+  return options.apps ? run_app_seed(seed, wanted.keep_events).seed : run_seed(seed, wanted);
+}
+
+}  // namespace
 
 SeedLine run_one(std::uint64_t seed, const ChaosOptions& options) {
   running_seed = seed;
   const bool is_traced = options.on_trace != nullptr;
-  SeedReport report = run_seed(seed, {.keep_events = options.replay,
-                                      .trace = is_traced,
-                                      .replace_backend = options.replace_backend});
+  SeedReport report = run_world(seed, options,
+                                {.keep_events = options.replay,
+                                 .trace = is_traced,
+                                 .replace_backend = options.replace_backend});
   if (is_traced) options.on_trace(report.trace);
   const bool again =
       options.replay || RandomStream(seed, kAgainStream).below(100) < options.again_percent;
   if (again && report.breach == Breach::kNone) {
-    check_repeats(report, run_seed(seed, {.replace_backend = options.replace_backend}));
+    check_repeats(report, run_world(seed, options, {.replace_backend = options.replace_backend}));
   }
   const bool is_told = options.replay || report.breach != Breach::kNone;
   return {.seed = seed,

@@ -56,8 +56,8 @@ void ChaosReport::add_crash(std::uint64_t seed, const std::string& text) {
   clear_progress();
   const auto number = static_cast<ULongLong>(seed);
   if (text.find("seed " + std::to_string(seed) + ": crash") == std::string::npos) {
-    std::fprintf(stderr, "seed %llu: crash\n  replay: seaway chaos --replay %llu\n", number,
-                 number);
+    std::fprintf(stderr, "seed %llu: crash\n  replay: seaway chaos %s--replay %llu\n", number,
+                 options_.apps ? "--apps " : "", number);
   }
   std::fprintf(stderr, "%s", text.c_str());
   exit_code_ = kChaosCrash;
@@ -91,13 +91,14 @@ int ChaosReport::finish() {
   }
   if (!options_.json) {
     std::printf(
-        "%llu seeds, %llu steps, %llu runs (%llu ok, %llu failed, %llu cancelled), %llu "
+        "%llu seeds, %llu steps, %llu %s (%llu ok, %llu failed, %llu cancelled), %llu "
         "values compared, clean\n",
         static_cast<ULongLong>(seeds_), static_cast<ULongLong>(steps_),
-        static_cast<ULongLong>(counts_.runs), static_cast<ULongLong>(counts_.ok),
-        static_cast<ULongLong>(counts_.failed), static_cast<ULongLong>(counts_.cancelled),
-        static_cast<ULongLong>(counts_.values_checked));
-    if (!options_.replay) std::printf("covered: %s\n", coverage_.to_string().c_str());
+        static_cast<ULongLong>(counts_.runs), options_.apps ? "calls" : "runs",
+        static_cast<ULongLong>(counts_.ok), static_cast<ULongLong>(counts_.failed),
+        static_cast<ULongLong>(counts_.cancelled), static_cast<ULongLong>(counts_.values_checked));
+    if (!options_.replay && !options_.apps)
+      std::printf("covered: %s\n", coverage_.to_string().c_str());
     const double seconds = elapsed_s();
     std::printf("%.0f seeds/s, %.0f steps/s, virtual time %.1fx\n",
                 static_cast<double>(seeds_) / seconds, static_cast<double>(steps_) / seconds,

@@ -19,6 +19,7 @@ constexpr std::uint64_t kStepsMax = 3'000'000;
 
 struct SeedReport {
   std::uint64_t seed = 0;
+  bool is_of_apps = false;  // A world of users' actors.
   std::uint64_t steps = 0, virtual_ns = 0, events = 0;
   /// Of all events and all choices: equal for equal runs.
   std::uint64_t hash = 0;
@@ -30,6 +31,7 @@ struct SeedReport {
   std::vector<Violation> violations;
   std::vector<events::Event> last_events;  // Only after a violation, or when asked for.
   std::string waiting;                     // Who waits for what, after a hang.
+  std::string story;                       // Of actors: the last of the ledger, as last_events.
   std::string trace;                       // Chrome's format, when asked for.
 };
 

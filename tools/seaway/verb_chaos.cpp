@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "chaos_workers.hpp"
+#include "sim/app_world.hpp"
 #include "sim/chaos.hpp"
 #include "verbs.hpp"
 
@@ -54,8 +55,11 @@ void on_crash(int) {
   std::signal(SIGABRT, SIG_DFL);
   std::signal(SIGSEGV, SIG_DFL);
   const auto seed = static_cast<unsigned long long>(sim::current_seed());
-  std::fprintf(stderr, "\nseed %llu: crash\n  replay: seaway chaos --replay %llu\n", seed, seed);
-  std::fprintf(stderr, "  last events:\n%s", sim::story_so_far(40).c_str());
+  const std::string of_apps = sim::app_story_so_far(40);
+  std::fprintf(stderr, "\nseed %llu: crash\n  replay: seaway chaos %s--replay %llu\n", seed,
+               of_apps.empty() ? "" : "--apps ", seed);
+  std::fprintf(stderr, "  last events:\n%s",
+               of_apps.empty() ? sim::story_so_far(40).c_str() : of_apps.c_str());
   _exit(sim::kChaosCrash);
 }
 
@@ -84,14 +88,19 @@ void add_chaos(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->check(CLI::Range(1u, kJobsMax))
       ->excludes(replay);
+  CLI::Option* const apps =
+      verb->add_flag("--apps", arguments->options.apps, "worlds of actors, whose hosts die");
   verb->add_option("--trace", arguments->trace_path,
                    "write the replayed seed to a file for https://ui.perfetto.dev")
-      ->needs(replay);
+      ->needs(replay)
+      ->excludes(apps);
   verb->add_flag("--must-cover", arguments->options.must_cover,
-                 "exit 2 when the seeds leave out something that they are there to do");
+                 "exit 2 when the seeds leave out something that they are there to do")
+      ->excludes(apps);
   verb->add_option("--every", arguments->every)->group("");  // For processes of --jobs alone.
   verb->footer(
       "example: seaway chaos --seeds 1..1000 --jobs 4\n"
+      "         seaway chaos --apps --seeds 1..1000\n"
       "         seaway chaos --replay 123 --trace seed.json");
   verb->callback([arguments, replay, &exit_code] {
     sim::ChaosOptions& options = arguments->options;

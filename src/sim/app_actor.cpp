@@ -1,0 +1,244 @@
+// Handlers that wait, ask, spawn, stream, fail and remember.
+
+#include "sim/app_actor.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "base/random.hpp"
+
+namespace seaway::sim {
+namespace {
+
+/// While a handler runs or waits; ends with its coroutine.
+class Handling {
+ public:
+  Handling(AppLedger& ledger, std::uint64_t number, const AppLife& life, bool is_marked = false)
+      : ledger_(ledger), number_(number), life_(life), is_marked_(is_marked) {
+    ledger_.begin(number_, life_, is_marked_);
+  }
+  ~Handling() { ledger_.end(number_, life_, is_marked_); }
+  Handling(const Handling&) = delete;
+  Handling& operator=(const Handling&) = delete;
+
+ private:
+  AppLedger& ledger_;
+  const std::uint64_t number_;
+  const AppLife life_;
+  const bool is_marked_;
+};
+
+}  // namespace
+
+AppLife life_of(const Self& self, MemberName name) { return {name, self.incarnation()}; }
+
+template <bool kTight>
+WorldActor<kTight>::WorldActor(Self self, AppStage* stage, std::uint32_t level)
+    : self_(std::move(self)),
+      stage_(*stage),
+      level_(level),
+      life_(life_of(self_, self_.template ref<WorldActor>().name())) {
+  stage_.ledger.be_born(life_);
+}
+
+template <bool kTight>
+WorldActor<kTight>::~WorldActor() {
+  stage_.ledger.die(life_);
+}
+
+template <bool kTight>
+Reply<Told> WorldActor<kTight>::tell(std::uint64_t number, std::uint64_t value) const {
+  return make<Told>([&](Told::Builder m) {
+    m.setNumber(number);
+    m.setValue(value);
+    m.setIndex(index());
+    m.setIncarnation(life_.incarnation);
+  });
+}
+
+template <bool kTight>
+AppAsked WorldActor<kTight>::asked(std::string_view what) const {
+  AppAsked asked;
+  asked.caller = {0, life_.member, life_.incarnation};
+  asked.what = what;
+  return asked;
+}
+
+template <bool kTight>
+void WorldActor<kTight>::note_answer(std::uint64_t number, const Result<Reply<Told>>& reply,
+                                     MemberName member) const {
+  if (!reply.ok()) return stage_.ledger.answer(number, reply.status());
+  stage_.ledger.compare(number, (*reply)->getValue(), value_of(number, (*reply)->getIndex()));
+  stage_.ledger.answer(number, {}, {member, (*reply)->getIncarnation()});
+}
+
+template <bool kTight>
+Reply<Told> WorldActor<kTight>::plain(Request<Plain> request) {
+  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  return tell(request->getNumber());
+}
+
+/// Another's answer is this one's request.
+template <bool kTight>
+Reply<Told> WorldActor<kTight>::chain(Request<Told> request) {
+  const std::uint64_t number = stage_.ledger.next_in_chain(request->getNumber());
+  const Handling handling(stage_.ledger, number, life_);
+  return tell(number, value_after(request->getValue()));
+}
+
+template <bool kTight>
+Task<Reply<Told>> WorldActor<kTight>::slow(Request<Slow> request) {
+  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  static_cast<void>(co_await self_.sleep(std::chrono::nanoseconds(request->getAmount())));
+  co_return tell(request->getNumber());
+}
+
+template <bool kTight>
+Task<Reply<Told>> WorldActor<kTight>::poll(Request<Poll> request) {
+  const Handling handling(stage_.ledger, request->getNumber(), life_, true);
+  static_cast<void>(co_await self_.sleep(std::chrono::nanoseconds(request->getAmount())));
+  co_return tell(request->getNumber());
+}
+
+template <bool kTight>
+Task<Reply<Told>> WorldActor<kTight>::relay(Request<Relay> request) {
+  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  std::vector<ActorMesh<Roomy>> targets;
+  for (const auto& [level, mesh] : stage_.meshes) {
+    if (level > level_) targets.push_back(mesh);
+  }
+  for (std::uint64_t i = 0; i < request->getAmount() && !targets.empty(); ++i) {
+    const ActorMesh<Roomy>& mesh = targets[self_.random() % targets.size()];
+    const ActorRef<Roomy> target = mesh.at(self_.random() % mesh.size());
+    AppAsked nested = asked("relayed");
+    CallOptions options;
+    if (self_.random() % 4 == 0) {
+      nested.deadline_ns = 1 + self_.random() % 3'000'000;
+      options.deadline = std::chrono::nanoseconds(nested.deadline_ns);
+    }
+    const std::uint64_t number = stage_.ledger.ask(nested);
+    const auto reply = co_await target.call(
+        &Roomy::plain, [&](auto m) { m.setNumber(number); }, options);
+    note_answer(number, reply, target.name());
+  }
+  co_return tell(request->getNumber());
+}
+
+template <bool kTight>
+Task<Reply<Told>> WorldActor<kTight>::nest(Request<Nest> request) {
+  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  Placement placement = self_.here();
+  placement.hosts.clear();
+  const std::uint64_t members = 1 + self_.random() % 3;
+  for (std::uint64_t i = 0; i < members; ++i) {
+    placement.hosts.push_back(static_cast<std::uint32_t>(self_.random() % stage_.hosts));
+  }
+  placement.axes = {{"child", static_cast<std::uint32_t>(members)}};
+  auto children = co_await self_.template spawn<Roomy>(
+      SpawnOptions(placement)
+          .restart(static_cast<Restart>(self_.random() % 3))
+          .intensity({static_cast<std::uint32_t>(self_.random() % 3), 1'000'000'000}),
+      &stage_, kTopLevel);
+  if (!children.ok()) co_return tell(request->getNumber());  // Their hosts are perhaps dead.
+  for (std::uint32_t i = 0; i < children->size(); ++i) {
+    const bool is_nest = request->getAmount() > 1 && i == 0;
+    const std::uint64_t number = stage_.ledger.ask(asked(is_nest ? "nested" : "child"));
+    const ActorRef<Roomy> child = children->at(i);
+    const auto fill = [&](auto m) {
+      m.setNumber(number);
+      if constexpr (requires { m.setAmount(1); }) m.setAmount(request->getAmount() - 1);
+    };
+    Result<Reply<Told>> reply = is_nest ? co_await child.call(&Roomy::nest, fill)
+                                        : co_await child.call(&Roomy::plain, fill);
+    note_answer(number, reply, child.name());
+  }
+  const std::uint64_t end = self_.random() % 3;
+  if (end == 0) static_cast<void>(co_await children->stop(std::chrono::milliseconds(20)));
+  if (end == 1) {
+    ++stage_.ledger.faults.deaths;
+    children->kill();
+  }
+  co_return tell(request->getNumber());  // Else they end with this one.
+}
+
+template <bool kTight>
+Task<> WorldActor<kTight>::feed(Request<Feed> request, Writer<Told> writer) {
+  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  for (std::uint64_t i = 0; i < request->getAmount(); ++i) {
+    const auto reply = tell(i, value_of(request->getNumber() + i, index()));
+    const auto written = co_await writer.write(reply);
+    if (!written.ok()) co_return;
+  }
+}
+
+template <bool kTight>
+void WorldActor<kTight>::later(Request<Later> request, Promise<Told> promise) {
+  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  if (request->getAmount() == 0) return;
+  const auto reply = tell(request->getNumber());
+  if (request->getAmount() == 1) return promise.keep(reply);
+  stage_.post([shared = std::make_shared<Promise<Told>>(std::move(promise)), reply] {
+    shared->keep(reply);
+  });
+}
+
+template <bool kTight>
+Status WorldActor<kTight>::crash(Request<Crash> request) {
+  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  ++stage_.ledger.faults.deaths;
+  throw std::runtime_error("asked to");
+}
+
+template <bool kTight>
+void WorldActor<kTight>::hear(const Death&) {}
+
+template class WorldActor<false>;
+template class WorldActor<true>;
+
+Account::Account(Self self, AppStage* stage)
+    : self_(std::move(self)), stage_(*stage), life_(life_of(self_, self_.ref<Account>().name())) {
+  stage_.ledger.be_born(life_);
+}
+Account::~Account() { stage_.ledger.die(life_); }
+
+Reply<Told> Account::deposit(Request<Deposit> request) {
+  const std::uint64_t number = request->getNumber();
+  const Handling handling(stage_.ledger, number, life_);
+  if (std::find(numbers_.begin(), numbers_.end(), number) != numbers_.end()) {
+    stage_.ledger.deposit_twice(number, life_);
+  }
+  numbers_.push_back(number);
+  return make<Told>([&](Told::Builder m) {
+    m.setNumber(number);
+    m.setValue(value_of(number, life_.member.index));
+    m.setIndex(life_.member.index);
+    m.setIncarnation(life_.incarnation);
+  });
+}
+
+Reply<Deposits> Account::audit(Request<Audit> request) {
+  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  return save();
+}
+
+Status Account::crash(Request<Crash> request) {
+  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  ++stage_.ledger.faults.deaths;
+  throw std::runtime_error("asked to");
+}
+
+Message<Deposits> Account::save() const {
+  return make<Deposits>([this](Deposits::Builder m) {
+    auto numbers = m.initNumbers(static_cast<unsigned>(numbers_.size()));
+    for (unsigned i = 0; i < numbers.size(); ++i) numbers.set(i, numbers_[i]);
+  });
+}
+
+Status Account::restore(Message<Deposits> saved) {
+  numbers_.clear();
+  for (const std::uint64_t number : saved->getNumbers()) numbers_.push_back(number);
+  return {};
+}
+
+}  // namespace seaway::sim

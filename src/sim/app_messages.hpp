@@ -1,0 +1,23 @@
+// Messages of the actors in random worlds: see schemas/chaos.capnp.
+
+#pragma once
+
+#include "chaos.capnp.h"
+#include "seaway/app.hpp"
+
+namespace seaway::sim {
+
+using schema::chaos::Audit;
+using schema::chaos::Crash;
+using schema::chaos::Deposit;
+using schema::chaos::Deposits;
+using schema::chaos::Feed;
+using schema::chaos::Later;
+using schema::chaos::Nest;
+using schema::chaos::Plain;
+using schema::chaos::Poll;
+using schema::chaos::Relay;
+using schema::chaos::Slow;
+using schema::chaos::Told;
+
+}  // namespace seaway::sim
