@@ -8,6 +8,7 @@ LAYERS = [
     ["wire"],
     ["transport"],
     ["actor"],
+    ["app"],
     ["function", "store"],
     ["transfer", "collective"],
     ["program"],

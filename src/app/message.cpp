@@ -10,6 +10,15 @@
 #include "seaway/app/task.hpp"
 #include "wire/frame_builder.hpp"
 
+namespace seaway {
+
+std::uint32_t Attached::add(Attachment attachment) {
+  attachments_.push_back(std::move(attachment));
+  return static_cast<std::uint32_t>(attachments_.size() - 1);
+}
+
+}  // namespace seaway
+
 namespace seaway::internal {
 
 Frame freeze(capnp::MessageBuilder& builder) { return wire::freeze(builder); }

@@ -176,10 +176,7 @@ class Request : public Message<T> {
 class Attached {
  public:
   /// Returns the number to write into the message, for Message::array() or bytes().
-  std::uint32_t add(Attachment attachment) {
-    attachments_.push_back(std::move(attachment));
-    return static_cast<std::uint32_t>(attachments_.size() - 1);
-  }
+  std::uint32_t add(Attachment attachment);
   std::shared_ptr<const Attachments> take() {
     if (attachments_.empty()) return nullptr;
     return std::make_shared<const Attachments>(std::move(attachments_));
