@@ -151,11 +151,18 @@ TEST_F(Futures, OfArraysAreAwaitedInHandlers) {
 
   EXPECT_STREQ(awaited.get().value()->getText().cStr(), "4.500000");
   // The engine that would bring the values stands still: there is something to wait for.
-  std::binary_semaphore go_on(0);
-  cluster.state()->engine->post([&go_on] { go_on.acquire(); });
+  struct Stop {
+    std::binary_semaphore begun{0}, go_on{0};
+  };
+  const auto stop = std::make_shared<Stop>();
+  cluster.state()->engine->post([stop] {
+    stop->begun.release();
+    stop->go_on.acquire();
+  });
+  stop->begun.acquire();
   const auto refused = blocker.call(&Blocker::ask, text("array"));
   settle();
-  go_on.release();
+  stop->go_on.release();
   EXPECT_STREQ(refused.get().value()->getText().cStr(),
                "INVALID_ARGUMENT: Future::get would block Blocker[1] in its handler of Ask, and "
                "with it every actor of its worker; co_await the future instead");
