@@ -161,7 +161,10 @@ void Shard::enqueue(Delivery& delivery) {
 void Shard::on_argument(Envelope& envelope) {
   Delivery* delivery = find_incoming(envelope.from, envelope.call);
   if (!delivery || !delivery->awaits_argument) return;
-  Member& member = *delivery->member;
+  const auto keeps = std::static_pointer_cast<Member>(delivery->member->shared_from_this());
+  Member& member = *keeps;
+  // One that ends answers what it holds, and this is among it.
+  if (member.life == Member::Life::kDead) return;
   delivery->awaits_argument = false;
   auto& held = member.extras().held;
   const MemberName sender =
@@ -179,12 +182,13 @@ void Shard::on_argument(Envelope& envelope) {
     member.mailbox.push_back(*first);
   }
   if (found->list.empty()) held.erase(found);
+  // Last, for its answer may be the argument of another one here.
   if (!envelope.status.ok()) {
     answer(*delivery, input_lost(delivery->method->name + " to " + member.to_string() +
                                  ": its argument failed: " + envelope.status.to_string()));
   }
   make_ready(member);
-  end_if_due(member);
+  if (member.life != Member::Life::kDead) end_if_due(member);
 }
 
 void Shard::on_forward(Envelope& envelope) {
