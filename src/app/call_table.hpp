@@ -51,6 +51,7 @@ struct Call : ShardTimer {
   std::uint64_t deadline_ns = 0;
   std::uint32_t client = 0;  // In whose name, unless it is a member.
   std::vector<Dependent> dependents;
+  std::vector<ShardId> tree;        // Of a reduction: all hosts that take part.
   std::unique_ptr<Envelope> again;  // What is sent again; null: nothing is.
   // In whose name: a list of a member's own calls, so that they end with it.
   Member* caller = nullptr;
@@ -94,6 +95,7 @@ class CallTable {
     call.sink.reset();
     call.mesh.reset();
     call.dependents.clear();
+    call.tree.clear();
     call.again.reset();
     call.is_once = call.is_resting = call.has_credit = false;
     call.tries = call.retries = call.client = 0;

@@ -23,19 +23,10 @@ namespace {
 
 thread_local Shard* turning = nullptr;
 
-/// While a shard does something in this thread.
-class Turn {
- public:
-  explicit Turn(Shard& shard) : previous_(std::exchange(turning, &shard)) {}
-  ~Turn() { turning = previous_; }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
- private:
-  Shard* const previous_;
-};
-
 }  // namespace
+
+Shard::Turn::Turn(Shard& shard) : previous_(std::exchange(turning, &shard)) {}
+Shard::Turn::~Turn() { turning = previous_; }
 
 Shard* Shard::current() { return turning; }
 
@@ -245,50 +236,6 @@ void Shard::dispatch(Envelope& envelope) {
     case Kind::kFind:
       return on_find(envelope);
   }
-}
-
-void Shard::on_shard_lost(ShardId lost) {
-  const Turn own(*this);
-  now_ns_ = wiring_.engine->clock().now_ns();
-  const std::string host = "host " + std::to_string(host_of_shard(lost));
-  calls_.for_each([&](Call& call) {
-    if (call.shard != lost || call.is_resting) return;
-    const Status status(StatusCode::kHostLost,
-                        std::string(call.request_name) + " to " +
-                            internal::member_name(call.mesh.get(), call.member.index) + ": " +
-                            host + " was lost, and it is not known whether it was handled");
-    if (!try_again(call)) close_call(call, status, 0);
-  });
-  std::vector<std::pair<MemberName, std::uint32_t>> dead;
-  for (auto& [id, owned] : owned_) {
-    for (std::uint32_t i = 0; i < owned.places.size(); ++i) {
-      const OwnedMesh::Place& place = owned.places[i];
-      if (place.shard == lost && !place.is_done) dead.push_back({{id, i}, place.incarnation});
-    }
-  }
-  for (const auto& [member, incarnation] : dead) {
-    on_death(member, incarnation, {StatusCode::kHostLost, host + " was lost"});
-  }
-  for (Delivery* delivery : incoming_[lost]) {
-    if (delivery && delivery->from == lost) delivery->call = 0;
-  }
-  incoming_[lost].clear();
-  turn();
-}
-
-void Shard::on_shard_back(ShardId back) {
-  for (const auto& [id, owned] : owned_) {
-    for (std::uint32_t i = 0; i < owned.places.size(); ++i) {
-      const OwnedMesh::Place& place = owned.places[i];
-      if (place.is_done || place.shard == shard_of_host(owned.mesh->hosts[i])) continue;
-      Envelope moved;
-      moved.kind = Kind::kMoved;
-      moved.member = {id, i};
-      moved.number = place.shard;
-      post(back, std::move(moved));
-    }
-  }
-  turn();
 }
 
 Shard::Stock Shard::stock() const {

@@ -196,6 +196,18 @@ class Shard final : public actor::Actor {
  private:
   friend class Member;
 
+  /// While a shard does something in this thread.
+  class Turn {
+   public:
+    explicit Turn(Shard& shard);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    Shard* const previous_;
+  };
+
   // shard.cpp: turns.
   void turn();
   void run(Door::Posted& posted);
@@ -287,6 +299,12 @@ class Shard final : public actor::Actor {
   void on_published(const Envelope& envelope);
   void on_unpublish(const Envelope& envelope);
   void on_find(const Envelope& envelope);
+
+  // shard_losses.cpp: other hosts die and return.
+  void lose_callers(ShardId lost);
+  void lose_owner(ShardId lost);
+  void lose_reductions(ShardId lost);
+  void recount_credit(Route& route, std::uint32_t index);
 
   // shard_reductions.cpp.
   void on_combine(Envelope& envelope);

@@ -107,7 +107,15 @@ void Shard::on_published(const Envelope& envelope) {
     return finish_spawn(owned);
   }
   std::vector<std::uint32_t> all(owned.places.size());
-  for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    all[i] = i;
+    if (!wiring_.network->is_up(owned.places[i].shard)) {
+      const std::string host = "host " + std::to_string(host_of_shard(owned.places[i].shard));
+      owned.failure = {StatusCode::kHostLost, name_of(owned, i) + ": " + host + " was lost"};
+      owned.not_done = 0;
+      return finish_spawn(owned);
+    }
+  }
   begin_start(owned, all);
 }
 
@@ -352,8 +360,10 @@ bool Shard::move_member(OwnedMesh& owned, std::uint32_t index) {
 void Shard::on_moved(const Envelope& envelope) {
   moved_[envelope.member] = static_cast<ShardId>(envelope.number);
   const auto found = routes_.find(envelope.member.mesh);
-  if (found != routes_.end()) {
-    found->second.places[envelope.member.index].shard = static_cast<ShardId>(envelope.number);
+  if (found == routes_.end()) return;
+  Route::Place& place = found->second.places[envelope.member.index];
+  if (std::exchange(place.shard, static_cast<ShardId>(envelope.number)) != envelope.number) {
+    recount_credit(found->second, envelope.member.index);
   }
 }
 

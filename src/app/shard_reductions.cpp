@@ -50,6 +50,7 @@ void Shard::start_reduction(Member* caller, std::uint32_t client, internal::Call
   call.mesh = order.to.mesh;
   call.member = {order.to.mesh->id, order.to.at(0)};
   call.shard = shards.front();
+  call.tree = shards;
   call.request_name = order.request_name;
   call.begun_ns = now_ns_;
   const auto limit = order.options.deadline.count() > 0 ? order.options.deadline : kCallDeadline;
@@ -144,7 +145,7 @@ void Shard::on_combine(Envelope& envelope) {
     delivery.shard = this;
     delivery.member = member;
     delivery.method = method;
-    delivery.from = wiring_.id;
+    delivery.from = envelope.from;
     delivery.sender = envelope.sender;
     delivery.request = envelope.payload;
     delivery.deadline_ns = envelope.deadline_ns;

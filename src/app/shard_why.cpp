@@ -17,8 +17,8 @@ void Shard::for_each_waiting(
       if (!member) continue;
       const auto say = [&](const DeliveryList& list) {
         for (const Delivery* at = list.first(); at; at = at->next) {
-          // Reductions and deaths are nobody's messages; who gives up has its place back at once.
-          if (at->node || at->death || at->is_cancelled) continue;
+          // Reductions and deaths are nobody's messages, as is what a dead host has asked.
+          if (at->node || at->death || (at->call == 0 && !at->owes_credit)) continue;
           use(member->member_name(), at->from, max);
         }
       };
