@@ -149,8 +149,9 @@ Task<Reply<Told>> WorldActor<kTight>::nest(Request<Nest> request) {
       m.setNumber(number);
       if constexpr (requires { m.setAmount(1); }) m.setAmount(request->getAmount() - 1);
     };
-    Result<Reply<Told>> reply = is_nest ? co_await child.call(&Roomy::nest, fill)
-                                        : co_await child.call(&Roomy::plain, fill);
+    // Awaited by name: g++ 12 destroys temporaries of a conditional co_await twice.
+    const auto future = is_nest ? child.call(&Roomy::nest, fill) : child.call(&Roomy::plain, fill);
+    const Result<Reply<Told>> reply = co_await future;
     note_answer(number, reply, child.name());
   }
   const std::uint64_t end = self_.random() % 3;

@@ -30,6 +30,7 @@ void AppLedger::complain(const char* invariant, std::string text, Breach breach)
 }
 
 void AppLedger::note(const char* what, std::uint64_t number, const AppLife& life, StatusCode code) {
+  if (!verdict_.ok()) return;
   const std::uint64_t now_ns = now_ns_();
   events_.push_back({now_ns, number, what, life, code});
   hash_ = mix64(hash_ ^ now_ns ^ (number << 32) ^ (life.member.mesh << 8) ^ life.member.index ^
@@ -171,7 +172,8 @@ void AppLedger::answer(std::uint64_t number, const Status& status, const AppLife
   } else if (!is_excused(own, status.code())) {
     complain("AP-1", name(number) + " failed without a reason: " + status.to_string());
   }
-  if (!status.ok() || life.member == MemberName()) return;
+  // A request with an id is answered as it was before, by a later life too.
+  if (!status.ok() || own.asked.is_once || life.member == MemberName()) return;
   std::uint32_t& last = last_answered_[{own.asked.caller, life.member}];
   if (last > life.incarnation) {
     complain("AP-8", name(number) + " is answered by " + life.to_string() + ", after life " +

@@ -218,6 +218,7 @@ std::string SimulatedWorld::left_over() {
       count(where, "meshes that it owns", stock.owned);
       count(where, "names", stock.names);
       count(where, "parts of reductions", stock.nodes);
+      count(where, "watches", stock.watches);
     }
   }
   controller::ControllerCore& controller = embedded_->controller();
