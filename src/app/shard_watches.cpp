@@ -1,0 +1,148 @@
+// Deaths, and who hears of them; snapshots, and who keeps them.
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "app/shard.hpp"
+#include "seaway/app/task.hpp"
+
+namespace seaway::app {
+
+void Shard::watch(const internal::Members& members, MemberName watcher, std::uint64_t number) {
+  if (!members.mesh) return;
+  Envelope envelope;
+  envelope.kind = Kind::kWatch;
+  envelope.member = {members.mesh->id, 0};
+  envelope.sender = watcher;
+  envelope.number = number;
+  envelope.parcel = std::make_shared<Parcel>();
+  for (std::uint32_t i = 0; i < members.count; ++i) {
+    envelope.parcel->members.push_back(members.at(i));
+  }
+  envelope.parcel->name = members.mesh->type->name;
+  post(members.mesh->owner_shard, std::move(envelope));
+}
+
+void Shard::on_watch(const Envelope& envelope) {
+  Watch watch{envelope.from, envelope.sender, envelope.number, envelope.parcel->members};
+  const auto found = owned_.find(envelope.member.mesh);
+  if (found != owned_.end()) {
+    auto& watches = found->second.watches;
+    // Those of the watcher's earlier incarnations have nobody any more.
+    std::erase_if(watches, [&watch](const Watch& other) {
+      return watch.watcher != MemberName() && other.watcher == watch.watcher &&
+             other.number != watch.number;
+    });
+    watches.push_back(std::move(watch));
+    return;
+  }
+  // Too late: it hears at once, as if the death had come now.
+  Envelope notice;
+  notice.kind = Kind::kNotice;
+  notice.member = watch.watcher;
+  notice.number = watch.number;
+  notice.parcel = std::make_shared<Parcel>();
+  notice.parcel->death = std::make_shared<const Death>(
+      Death{envelope.member, envelope.parcel->name + " mesh",
+            actor_lost("it had ended before it was watched"), 0, false, false});
+  post(watch.shard, std::move(notice));
+  end_watch(watch);
+}
+
+/// A client's watch of a mesh that is over is not kept any longer.
+void Shard::end_watch(const Watch& watch) {
+  if (watch.watcher != MemberName()) return;
+  Envelope last;
+  last.kind = Kind::kNotice;
+  last.number = watch.number;
+  post(watch.shard, std::move(last));
+}
+
+void Shard::tell(OwnedMesh& owned, const Death& death) {
+  const auto shared = std::make_shared<const Death>(death);
+  if (owned.owner) hear(*owned.owner, death);
+  for (const Watch& watch : owned.watches) {
+    const bool is_meant =
+        death.is_escalated || std::find(watch.members.begin(), watch.members.end(),
+                                        death.member.index) != watch.members.end();
+    if (!is_meant) continue;
+    Envelope notice;
+    notice.kind = Kind::kNotice;
+    notice.member = watch.watcher;
+    notice.number = watch.number;
+    notice.parcel = std::make_shared<Parcel>();
+    notice.parcel->death = shared;
+    post(watch.shard, std::move(notice));
+  }
+}
+
+void Shard::on_notice(const Envelope& envelope) {
+  if (envelope.member == MemberName()) {
+    const auto found = watches_.find(envelope.number);
+    if (found == watches_.end()) return;
+    if (!envelope.parcel) {
+      watches_.erase(found);
+    } else {
+      found->second(*envelope.parcel->death);
+    }
+    return;
+  }
+  Member* member = find_member(envelope.member);
+  if (member && member->incarnation() == envelope.number) hear(*member, *envelope.parcel->death);
+}
+
+/// Its handler of deaths takes its turn like any other: as a message.
+void Shard::hear(Member& member, const Death& death) {
+  if (member.life == Member::Life::kDead || !member.mesh()->type->on_death) return;
+  Delivery& delivery = deliveries_.take();
+  delivery.state = Delivery::State::kQueued;
+  delivery.shard = this;
+  delivery.member = &member;
+  delivery.method = &kDeathMethod;
+  delivery.from = wiring_.id;
+  delivery.owes_credit = false;
+  delivery.is_stream = delivery.is_once = delivery.awaits_argument = false;
+  delivery.death = std::make_shared<const Death>(death);
+  // In front of all data, behind earlier ones: a word about the world, and not of one of its
+  // senders.
+  Delivery* behind = nullptr;
+  for (Delivery* at = member.mailbox.first(); at && at->death; at = at->next) behind = at;
+  member.mailbox.insert(behind, delivery);
+  make_ready(member);
+}
+
+const internal::MethodInfo Shard::kDeathMethod = {
+    0, 0, "Death", true, false, [](void* actor, internal::Invocation& invocation) {
+      auto& delivery = static_cast<Delivery&>(invocation);
+      try {
+        delivery.member->mesh()->type->on_death(actor, *delivery.death);
+        delivery.finish(internal::RawMessage());
+      } catch (...) {
+        delivery.crash(internal::status_of_user_exception());
+      }
+    }};
+
+void Shard::keep_watch(std::uint64_t number, std::function<void(const Death&)> on_death) {
+  watches_[number] = std::move(on_death);
+}
+
+// Snapshots.
+
+void Shard::on_snapshot(Envelope& envelope) {
+  const auto found = owned_.find(envelope.member.mesh);
+  if (found == owned_.end()) return;
+  OwnedMesh& owned = found->second;
+  const OwnedMesh::Place& place = owned.places[envelope.member.index];
+  // One of an incarnation that is over would take back what its successor has done.
+  if (place.is_done || place.incarnation != envelope.request_id) return;
+  owned.snapshots[envelope.member.index] = {envelope.number,
+                                            envelope.parcel->starts.front().snapshot};
+  Envelope kept;
+  kept.kind = Kind::kKept;
+  kept.member = envelope.member;
+  kept.number = envelope.number;
+  post(envelope.from, std::move(kept));
+}
+
+}  // namespace seaway::app
