@@ -81,8 +81,8 @@ class Driver {
       case kSend: {
         const ActorRef<Sink> sink = sinks_.at(0);
         for (std::uint32_t i = 0; i < count; ++i) {
-          const Status sent = sink.send(
-              &Sink::take, [i](Command::Builder command) { fill_command(command, i); });
+          const Status sent =
+              sink.send(&Sink::take, [i](Command::Builder command) { fill_command(command, i); });
           if (!sent.ok()) co_return sent;
           if (i % 512 == 511) static_cast<void>(co_await sink.call(&Sink::sum));
         }
@@ -136,7 +136,8 @@ class Skynet {
   Task<Reply<Done>> sum(Request<Ready>) {
     std::uint64_t sum = first_;
     if (size_ > 1) {
-      auto children = co_await self_.spawn<Skynet>(self_.here().each("child", 10), first_, size_ / 10);
+      auto children =
+          co_await self_.spawn<Skynet>(self_.here().each("child", 10), first_, size_ / 10);
       if (!children.ok()) co_return children.status();
       auto sums = co_await children->call(&Skynet::sum).all();
       sum = 0;
@@ -217,7 +218,8 @@ class Bench {
   struct Both {
     double raw_ns = 0, own_ns = 0;
   };
-  /// The fast tenth of each, in rounds that take turns, so that what else the machine does meets both.
+  /// The fast tenth of each, in rounds that take turns, so that what else the machine does meets
+  /// both.
   template <class Raw, class Own>
   Result<Both> compare(Raw&& raw, Own&& own) {
     std::vector<double> raw_ns, own_ns;
@@ -312,8 +314,8 @@ class Bench {
     const auto elapsed_ns = static_cast<double>(now_ns() - begin_ns);
     const std::uint64_t after = resident_bytes();
     add("actors.spawn_us", elapsed_ns / members / 1e3, "us", "3");
-    add("actors.member_bytes",
-        after > before ? static_cast<double>(after - before) / members : 1, "bytes", "2048");
+    add("actors.member_bytes", after > before ? static_cast<double>(after - before) / members : 1,
+        "bytes", "2048");
     // They are all there.
     std::uint32_t answers = 0;
     for (std::uint32_t i = 0; i < members; i += members / 10) {
@@ -329,7 +331,8 @@ class Bench {
     const std::uint64_t begin_ns = now_ns();
     auto root = client_.spawn<Skynet>(client_.hosts(), std::uint64_t{0}, leaves);
     if (!root.ok()) return root.status();
-    const auto sum = root->call_one(&Skynet::sum, CallOptions{.deadline = std::chrono::minutes(5)}).get();
+    const auto sum =
+        root->call_one(&Skynet::sum, CallOptions{.deadline = std::chrono::minutes(5)}).get();
     if (!sum.ok()) return sum.status();
     if (sum.value()->getNumber() != leaves * (leaves - 1) / 2) {
       return invalid_argument("skynet's sum is " + std::to_string(sum.value()->getNumber()));

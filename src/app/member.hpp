@@ -103,7 +103,7 @@ class Member final : public internal::MemberPort, public actor::Handling {
     std::unordered_map<std::uint64_t, OnceRecord> once;  // By request id; never iterated.
     std::vector<std::uint64_t> once_order;               // Answered ones, oldest first.
     std::size_t once_begin = 0;
-    std::vector<Held> held;                              // Of senders one of whose calls waits.
+    std::vector<Held> held;  // Of senders one of whose calls waits.
     std::vector<UnsentReply> unsent;
     std::vector<std::uint64_t> owned;  // Meshes.
     std::uint64_t snapshots = 0, handled = 0;

@@ -81,7 +81,7 @@ struct OwnedMesh {
     ShardId shard = 0;
     std::uint32_t incarnation = 1;
     bool is_live = false;
-    bool is_done = false;  // Ended for good.
+    bool is_done = false;     // Ended for good.
     std::uint16_t stops = 0;  // Requests to end it.
   };
   std::shared_ptr<const internal::MeshInfo> mesh;

@@ -195,8 +195,8 @@ void Shard::on_forward(Envelope& envelope) {
   Delivery* delivery = find_incoming(envelope.from, envelope.call);
   // It was answered already: then its caller has that, and passes it on.
   if (!delivery) return;
-  delivery->forwards.push_back({envelope.from, envelope.request_id, envelope.sender,
-                                static_cast<ShardId>(envelope.number)});
+  delivery->forwards.push_back(
+      {envelope.from, envelope.request_id, envelope.sender, static_cast<ShardId>(envelope.number)});
 }
 
 void Shard::on_more(const Envelope& envelope) {

@@ -92,7 +92,8 @@ app::Apps& Embedded::apps() {
       return client::lend_client(session);
     };
     apps_ = std::make_unique<app::Apps>(
-        std::move(options), actor_engines_ ? actor_engines_() : std::vector<actor::Engine*>{&engine_});
+        std::move(options),
+        actor_engines_ ? actor_engines_() : std::vector<actor::Engine*>{&engine_});
   }
   return *apps_;
 }

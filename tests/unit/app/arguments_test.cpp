@@ -1,5 +1,5 @@
-// Results that are not there yet, as arguments: who waits for them, in which order, and what becomes
-// of those who wait in vain.
+// Results that are not there yet, as arguments: who waits for them, in which order, and what
+// becomes of those who wait in vain.
 
 #include "cast.hpp"
 

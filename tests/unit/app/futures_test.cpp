@@ -37,8 +37,7 @@ TEST_F(Futures, CancelReachesAHandlerThatWaitsAndOnesBehindIt) {
   queued.cancel();
   running.cancel();
 
-  EXPECT_EQ(running.get().status().to_string(),
-            "CANCELLED: the call was given up with cancel()");
+  EXPECT_EQ(running.get().status().to_string(), "CANCELLED: the call was given up with cancel()");
   EXPECT_EQ(queued.get().status().code(), StatusCode::kCancelled);
   // Neither the one that was queued, nor a gate that was waited for in vain.
   EXPECT_EQ(said(pupil, &Pupil::log), "<a!a>");
@@ -72,8 +71,11 @@ TEST_F(Futures, OfAMeshAreOneWithAllOutcomes) {
   counters.at(1).kill();
   settle();
   const auto outcomes = counters.call(&Counter::add, amount(1)).all().get();
-  const auto doubled = counters.at(0).call(&Counter::add, amount(1)).then(
-      inline_executor(), [](Result<Reply<Total>> total) { return total.value()->getTotal() * 2; });
+  const auto doubled = counters.at(0)
+                           .call(&Counter::add, amount(1))
+                           .then(inline_executor(), [](Result<Reply<Total>> total) {
+                             return total.value()->getTotal() * 2;
+                           });
 
   ASSERT_TRUE(outcomes.ok());
   EXPECT_EQ(outcomes.value().size(), 4u);
@@ -146,8 +148,8 @@ TEST_F(Futures, OfArraysAreAwaitedInHandlers) {
   auto gates = client.spawn<Gate>(client.hosts()).value();
   auto blocker = client.spawn<Blocker>(client.hosts(), gates, Client()).value().at(1);
 
-  const auto awaited = blocker.call(
-      &Blocker::hold, [&](Hold::Builder, Attached& attached) { attached.add(array); });
+  const auto awaited =
+      blocker.call(&Blocker::hold, [&](Hold::Builder, Attached& attached) { attached.add(array); });
 
   EXPECT_STREQ(awaited.get().value()->getText().cStr(), "4.500000");
   // The engine that would bring the values stands still: there is something to wait for.

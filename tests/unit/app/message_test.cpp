@@ -129,9 +129,8 @@ TEST_F(Messages, MayCarryBytesThereAndBack) {
   const Bytes bytes(std::vector<std::byte>(1000, std::byte{1}));
   auto echo = client.spawn<Echo>(client.hosts()).value().at(3);
 
-  const auto answer = echo.call(&Echo::ask, [&](Ask::Builder m, Attached& attached) {
-    m.setNumber(attached.add(bytes));
-  });
+  const auto answer = echo.call(
+      &Echo::ask, [&](Ask::Builder m, Attached& attached) { m.setNumber(attached.add(bytes)); });
 
   EXPECT_EQ(answer.get().value().bytes(0).value().span().data(), bytes.span().data());
 }
