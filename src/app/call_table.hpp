@@ -19,7 +19,7 @@ class Member;
 
 /// Something of a shard that is due at some time.
 struct ShardTimer : actor::TimerNode {
-  enum class Kind : std::uint8_t { kCall, kSleep, kStop, kNode };
+  enum class Kind : std::uint8_t { kCall, kSleep, kStop, kNode, kArgument };
   explicit ShardTimer(Kind own) : kind(own) {}
   Kind kind;
 };

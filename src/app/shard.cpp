@@ -38,6 +38,7 @@ Shard::Shard(Wiring wiring)
       last_request_(std::uint64_t{wiring_.epoch - 1} << 28) {
   outgoing_.resize(wiring_.network->shards());
   incoming_.resize(wiring_.network->shards());
+  seen_.resize(wiring_.network->shards());
   now_ns_ = wiring_.engine->clock().now_ns();
   routes_max_ = wiring_.limits.routes_max;
 }
@@ -54,6 +55,7 @@ Shard::~Shard() {
   }
   calls_.for_each([this](Call& call) { close_call(call, cancelled("the cluster has ended"), 0); });
   for (auto& [id, node] : nodes_) wheel_.remove(*node);
+  for (auto& [id, early] : early_arguments_) wheel_.remove(*early);
   for (auto& [id, owned] : owned_) {
     for (const auto& request : owned.stops) wheel_.remove(*request);
     if (owned.spawned) owned.spawned->complete(cancelled("the cluster has ended"));
@@ -175,6 +177,11 @@ void Shard::fire(ShardTimer& timer) {
     case ShardTimer::Kind::kStop:
       on_stop_due(static_cast<StopRequest&>(timer));
       return;
+    case ShardTimer::Kind::kArgument: {
+      const Envelope& early = static_cast<EarlyArgument&>(timer).envelope;
+      early_arguments_.erase({early.from, early.call});
+      return;
+    }
     case ShardTimer::Kind::kNode:
       nodes_.erase(static_cast<ReductionNode&>(timer).id);
       return;
@@ -241,7 +248,7 @@ void Shard::dispatch(Envelope& envelope) {
 Shard::Stock Shard::stock() const {
   Stock stock;
   stock.members = member_count_;
-  stock.deliveries = deliveries_.used();
+  stock.deliveries = deliveries_.used() + early_arguments_.size();
   stock.calls = calls_.size();
   stock.timers = wheel_.size();
   stock.meshes = local_meshes_.size();

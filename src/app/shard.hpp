@@ -117,6 +117,13 @@ struct ReductionNode : ShardTimer {
   std::vector<std::optional<Result<internal::RawMessage>>> values;
 };
 
+/// An argument that was faster than the call that waits for it. It is forgotten at some time, for
+/// the call may have been lost with an earlier life of this host.
+struct EarlyArgument : ShardTimer {
+  EarlyArgument() : ShardTimer(ShardTimer::Kind::kArgument) {}
+  Envelope envelope;
+};
+
 class Shard final : public actor::Actor {
  public:
   struct Wiring {
@@ -241,6 +248,7 @@ class Shard final : public actor::Actor {
 
   // shard_members.cpp: the callee's side.
   void on_call(Envelope& envelope);
+  void take_call(Envelope& envelope);
   void on_argument(Envelope& envelope);
   void on_forward(Envelope& envelope);
   void on_cancel(const Envelope& envelope);
@@ -332,6 +340,10 @@ class Shard final : public actor::Actor {
 
   CallTable calls_;
   DeliveryPool deliveries_;
+  /// Arguments that were faster than the calls that wait for them, by whose call, and its id.
+  std::map<std::pair<ShardId, std::uint64_t>, std::unique_ptr<EarlyArgument>> early_arguments_;
+  /// How often each place of a shard's call table was used when it was last seen here.
+  std::vector<std::vector<std::uint32_t>> seen_;
   std::vector<std::vector<Delivery*>> incoming_;     // By shard, and place in its call table.
   std::size_t routes_max_ = 0;                       // When they are trimmed next.
   std::unordered_map<std::uint64_t, Route> routes_;  // By mesh; never iterated but to trim.

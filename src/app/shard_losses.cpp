@@ -74,6 +74,11 @@ void Shard::lose_callers(ShardId lost) {
     if (delivery->ticket == ticket) delivery->call = 0;
   }
   incoming_[lost].clear();
+  std::erase_if(early_arguments_, [this, lost](const auto& early) {
+    if (early.first.first != lost) return false;
+    wheel_.remove(*early.second);
+    return true;
+  });
 }
 
 /// Members whose parent lived there end, as a member's meshes do with it; and their names.

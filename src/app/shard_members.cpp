@@ -58,7 +58,28 @@ void Shard::refuse(const Envelope& envelope, Status status) {
   post(envelope.from, std::move(reply));
 }
 
+namespace {
+
+/// A call's id: a place in its caller's table, and how often that was used.
+std::uint32_t place_of(std::uint64_t call) { return static_cast<std::uint32_t>(call); }
+std::uint32_t uses_of(std::uint64_t call) { return static_cast<std::uint32_t>(call >> 32); }
+
+}  // namespace
+
 void Shard::on_call(Envelope& envelope) {
+  if (!envelope.awaits_argument) return take_call(envelope);
+  std::vector<std::uint32_t>& seen = seen_[envelope.from];
+  const std::uint32_t place = place_of(envelope.call);
+  if (place >= seen.size()) seen.resize(place + 1);
+  seen[place] = uses_of(envelope.call);
+  auto early = early_arguments_.extract({envelope.from, envelope.call});
+  take_call(envelope);
+  if (early.empty()) return;
+  wheel_.remove(*early.mapped());
+  on_argument(early.mapped()->envelope);
+}
+
+void Shard::take_call(Envelope& envelope) {
   LocalMesh* local = find_local(envelope.member.mesh);
   Member* member = local && envelope.member.index < local->members.size()
                        ? local->members[envelope.member.index].get()
@@ -160,7 +181,20 @@ void Shard::enqueue(Delivery& delivery) {
 
 void Shard::on_argument(Envelope& envelope) {
   Delivery* delivery = find_incoming(envelope.from, envelope.call);
-  if (!delivery || !delivery->awaits_argument) return;
+  if (!delivery) {
+    // It comes from a third shard: it may be here before the call, or after its end.
+    const std::vector<std::uint32_t>& seen = seen_[envelope.from];
+    const std::uint32_t place = place_of(envelope.call);
+    if (place >= seen.size() || seen[place] < uses_of(envelope.call)) {
+      auto early = std::make_unique<EarlyArgument>();
+      const std::pair key(envelope.from, envelope.call);
+      early->envelope = std::move(envelope);
+      wheel_.add(*early, now_ns_ + static_cast<std::uint64_t>(kCallDeadline.count()));
+      early_arguments_.emplace(key, std::move(early));
+    }
+    return;
+  }
+  if (!delivery->awaits_argument) return;
   const auto keeps = std::static_pointer_cast<Member>(delivery->member->shared_from_this());
   Member& member = *keeps;
   // One that ends answers what it holds, and this is among it.
