@@ -65,7 +65,7 @@ Status ClientCaller::send(internal::CallOrder order) {
 void ClientCaller::run(Shard& hub, internal::CallOrder order) {
   asked_.fetch_sub(1, std::memory_order_relaxed);
   if (order.one || !order.many.empty()) return hub.start_call(nullptr, client_, order);
-  if (Status status = hub.start_send(nullptr, order); !status.ok()) {
+  if (Status status = hub.start_send(nullptr, client_, order); !status.ok()) {
     std::lock_guard guard(mutex_);
     ++refusals_;
     if (refused_.ok()) refused_ = std::move(status);

@@ -29,6 +29,9 @@ struct Forward {
 /// Owned by its shard's pool; used again for other messages.
 class Delivery final : public internal::Invocation {
  public:
+  /// Among whose messages it keeps its place. No mesh has number 0.
+  MemberName order_of() const { return sender == MemberName() ? MemberName{0, client} : sender; }
+
   enum class State : std::uint8_t {
     kFree,
     kQueued,   // In its member's mailbox, or held behind one that waits.
@@ -53,7 +56,8 @@ class Delivery final : public internal::Invocation {
   Member* member = nullptr;
   const internal::MethodInfo* method = nullptr;
   ShardId from = 0;
-  std::uint64_t call = 0;  // 0: nobody waits for an answer.
+  std::uint32_t client = 0;  // Who sent it, if `sender` is nobody.
+  std::uint64_t call = 0;    // 0: nobody waits for an answer.
   std::uint64_t deadline_ns = 0;
   std::uint64_t request_id = 0;
   std::optional<Result<internal::RawMessage>> reply;

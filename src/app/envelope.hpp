@@ -91,10 +91,11 @@ struct Envelope {
   Kind kind = Kind::kCall;
   bool awaits_argument = false;
   bool is_stream = false;
-  bool is_once = false;  // request_id says which.
-  ShardId from = 0;      // Whose ids `call` is of.
-  MemberName member;     // Who is called, or whom it is about.
-  MemberName sender;     // In whose name; {} for a client.
+  bool is_once = false;      // request_id says which.
+  ShardId from = 0;          // Whose ids `call` is of.
+  MemberName member;         // Who is called, or whom it is about.
+  MemberName sender;         // In whose name; {} for a client:
+  std::uint32_t client = 0;  // that one.
   std::uint64_t call = 0;
   std::uint64_t request_type = 0;
   std::uint64_t reply_type = 0;

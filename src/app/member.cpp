@@ -46,11 +46,12 @@ void Member::call(internal::CallOrder order) {
 }
 
 Status Member::send(internal::CallOrder order) {
-  if (is_here()) return shard().start_send(this, order);
+  if (is_here()) return shard().start_send(this, 0, order);
   auto self = std::static_pointer_cast<Member>(shared_from_this());
   auto shared = std::make_shared<internal::CallOrder>(std::move(order));
   const bool is_taken = door_->post([self, shared] {
-    if (self->shard_) static_cast<void>(self->shard().start_send(self.get(), *shared));
+    if (self->shard_)
+      static_cast<void>(self->shard().start_send(self.get(), 0, *shared));
   });
   return is_taken ? Status() : gone();
 }

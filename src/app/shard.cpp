@@ -121,6 +121,7 @@ void Shard::post(ShardId to, Envelope&& envelope) {
   if (to == wiring_.id) {
     // What runs no code of a user's may be done right here, also within a handler.
     const bool is_now = envelope.kind == Kind::kCall || envelope.kind == Kind::kArgument ||
+                        envelope.kind == Kind::kStopMesh ||
                         (envelope.kind == Kind::kReply && !envelope.is_stream && entered_ == 0);
     if (is_now) {
       dispatch(envelope);

@@ -153,7 +153,7 @@ class Shard final : public actor::Actor {
   // What members and clients ask for; on this shard's thread.
   // `client`: in whose name when that is no member.
   void start_call(Member* caller, std::uint32_t client, internal::CallOrder& order);
-  Status start_send(Member* caller, internal::CallOrder& order);
+  Status start_send(Member* caller, std::uint32_t client, internal::CallOrder& order);
   void start_reduction(Member* caller, std::uint32_t client, internal::CallOrder& order,
                        internal::Combine combine);
   void cancel_call(internal::CallBase& call);

@@ -85,6 +85,7 @@ void Shard::start_call(Member* caller, std::uint32_t client, internal::CallOrder
   shape.is_stream = order.sink != nullptr;
   shape.number = order.sink ? std::max(1u, order.options.credit) : 0;
   if (caller) shape.sender = caller->member_name();
+  shape.client = client;
   shape.payload = std::move(order.request);
   if (order.argument) {
     if (order.argument->ready()) {
@@ -252,12 +253,13 @@ void Shard::pass_argument(const internal::CallOrder& order, Call& call) {
   });
 }
 
-Status Shard::start_send(Member* caller, internal::CallOrder& order) {
+Status Shard::start_send(Member* caller, std::uint32_t client, internal::CallOrder& order) {
   Envelope shape;
   shape.kind = Kind::kCall;
   shape.request_type = order.request_type;
   shape.reply_type = order.reply_type;
   if (caller) shape.sender = caller->member_name();
+  shape.client = client;
   shape.payload = std::move(order.request);
   if (order.argument || order.argument_outcome) {
     return invalid_argument(std::string(order.request_name) +

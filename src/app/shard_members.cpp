@@ -117,6 +117,7 @@ void Shard::take_call(Envelope& envelope) {
   delivery.from = envelope.from;
   delivery.call = envelope.call;
   delivery.sender = envelope.sender;
+  delivery.client = envelope.client;
   delivery.deadline_ns = envelope.deadline_ns;
   delivery.is_stream = envelope.is_stream;
   delivery.is_once = envelope.is_once;
@@ -166,9 +167,7 @@ void Shard::enqueue(Delivery& delivery) {
   const bool holds = member.find_extras() && !member.find_extras()->held.empty();
   if (delivery.awaits_argument || holds) {
     auto& held = member.extras().held;
-    // Clients of one shard share a name, so their calls wait for one another here.
-    const MemberName sender =
-        delivery.sender == MemberName() ? MemberName{0, delivery.from} : delivery.sender;
+    const MemberName sender = delivery.order_of();
     const auto found = find_held(held, sender);
     if (found != held.end() || delivery.awaits_argument) {
       (found != held.end() ? *found : held.emplace_back(sender)).list.push_back(delivery);
@@ -201,9 +200,7 @@ void Shard::on_argument(Envelope& envelope) {
   if (member.life == Member::Life::kDead) return;
   delivery->awaits_argument = false;
   auto& held = member.extras().held;
-  const MemberName sender =
-      delivery->sender == MemberName() ? MemberName{0, delivery->from} : delivery->sender;
-  const auto found = find_held(held, sender);
+  const auto found = find_held(held, delivery->order_of());
   SEAWAY_CHECK(found != held.end());
   if (envelope.status.ok()) {
     delivery->request = std::move(envelope.payload);

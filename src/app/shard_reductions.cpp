@@ -63,6 +63,7 @@ void Shard::start_reduction(Member* caller, std::uint32_t client, internal::Call
     envelope.kind = Kind::kCombine;
     envelope.member = {order.to.mesh->id, 0};
     if (caller) envelope.sender = caller->member_name();
+    envelope.client = client;
     envelope.call = call.id;
     envelope.request_type = order.request_type;
     envelope.reply_type = order.reply_type;
@@ -147,6 +148,7 @@ void Shard::on_combine(Envelope& envelope) {
     delivery.method = method;
     delivery.from = envelope.from;
     delivery.sender = envelope.sender;
+    delivery.client = envelope.client;
     delivery.request = envelope.payload;
     delivery.deadline_ns = envelope.deadline_ns;
     delivery.request_id = id;

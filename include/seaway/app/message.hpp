@@ -32,7 +32,7 @@ constexpr std::string_view type_name() {
   const std::size_t begin = name.find("T = ") + 4;
   const std::size_t end = name.find_first_of(";]", begin);
   name = name.substr(begin, end - begin);
-  const std::size_t colon = name.rfind("::");
+  const std::size_t colon = name.rfind("::", name.find('<'));
   return colon == std::string_view::npos ? name : name.substr(colon + 2);
 }
 

@@ -181,6 +181,20 @@ TEST_F(Arguments, OfACallThatIsTriedAgainAreItsLastOutcome) {
   EXPECT_EQ(next.get().value()->getTotal(), 101) << next.get().status().to_string();
 }
 
+TEST_F(Arguments, OfOneClientDoNotHoldUpAnother) {
+  auto late = stages.at(0).call(&Stage::later);
+  auto waiting = stages.at(1).call(&Stage::total, late);
+  settle();
+  Client other = cluster.connect().value();
+  const ActorMesh<Stage> theirs(other.caller().value(), stages.members(), stages.axes());
+
+  const auto between = theirs.at(1).call(&Stage::add, amount(1)).get(std::chrono::seconds(20));
+
+  EXPECT_TRUE(between.ok()) << between.status().to_string();
+  ASSERT_TRUE(theirs.at(0).send(&Stage::open).ok());
+  EXPECT_TRUE(waiting.get().ok());
+}
+
 TEST_F(Arguments, ThatNeverComeDoNotHoldUpAStop) {
   auto late = stages.at(0).call(&Stage::later);
   auto waiting = stages.at(1).call(&Stage::total, late);

@@ -267,6 +267,49 @@ TEST_F(Calls, OfAnActorThatFailsItselfHearOfIt) {
   EXPECT_TRUE(after.ok()) << after.status().to_string();
 }
 
+TEST_F(Calls, ThatNobodyHasLookedAtAreLimited) {
+  auto counter = client.spawn<Counter>(client.hosts()).value().at(1);
+  app::Apps& apps = cluster.state()->embedded->apps();
+  std::promise<void> go_on;
+  apps.shard(app::kHub).wiring().door->post([&] { go_on.get_future().wait(); });
+  constexpr std::uint32_t kAskedMax = app::ClientCaller::kAskedMax;
+
+  for (std::uint32_t i = 0; i < kAskedMax; ++i) ASSERT_TRUE(counter.send(&Counter::nothing).ok());
+  const Status sent = counter.send(&Counter::nothing);
+  const auto called = counter.call(&Counter::add).get();
+  go_on.set_value();
+
+  EXPECT_EQ(sent.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(called.status().to_string(),
+            "RESOURCE_EXHAUSTED: client 1 has asked 65536 times and nobody has yet looked at it; "
+            "wait for some answers");
+}
+
+/// Gives others' futures up, on another host than theirs.
+struct Quitter {
+  static void describe(ActorType<Quitter>& type) { type.on(&Quitter::hold).on(&Quitter::open); }
+  Quitter(const Self&, ActorRef<Pupil> own, std::shared_ptr<Future<Reply<Answer>>> given)
+      : pupil(std::move(own)), future(std::move(given)) {}
+  void hold(Request<Hold>) { *future = pupil.call(&Pupil::wait); }
+  void open(Request<Open>) { future->cancel(); }
+  ActorRef<Pupil> pupil;
+  std::shared_ptr<Future<Reply<Answer>>> future;
+};
+
+TEST_F(Calls, AreGivenUpFromAnotherMembersTurnAtOnce) {
+  auto gate = client.spawn<Gate>(client.hosts()).value().at(0);
+  auto pupil = client.spawn<Pupil>(client.hosts(), gate).value().at(3);
+  const auto future = std::make_shared<Future<Reply<Answer>>>();
+  auto quitters = client.spawn<Quitter>(client.hosts(), pupil, future).value();
+  ASSERT_TRUE(quitters.at(1).call(&Quitter::hold).get().ok());
+  settle();
+
+  ASSERT_TRUE(quitters.at(2).call(&Quitter::open).get().ok());
+
+  EXPECT_EQ(said(pupil, &Pupil::log), "<!>");
+  static_cast<void>(future);
+}
+
 TEST_F(Calls, AnActorThatStopsItselfAnswersFirst) {
   auto counters = client.spawn<Counter>(client.hosts()).value();
   const auto before = stocks();

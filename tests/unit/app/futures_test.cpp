@@ -1,8 +1,5 @@
 // Futures of calls: deadlines, giving up, many at a time, and what would block a handler.
 
-#include <atomic>
-#include <semaphore>
-
 #include "cast.hpp"
 
 namespace seaway::app_test {
@@ -153,19 +150,16 @@ TEST_F(Futures, OfArraysAreAwaitedInHandlers) {
 
   EXPECT_STREQ(awaited.get().value()->getText().cStr(), "4.500000");
   // The engine that would bring the values stands still: there is something to wait for.
-  struct Stop {
-    std::binary_semaphore begun{0}, go_on{0};
-  };
-  const auto stop = std::make_shared<Stop>();
-  cluster.state()->engine->post([stop] {
-    stop->begun.release();
-    stop->go_on.acquire();
+  std::promise<void> go_on, is_still;
+  cluster.state()->engine->post([&is_still, let_go = go_on.get_future().share()] {
+    is_still.set_value();
+    let_go.wait();
   });
-  stop->begun.acquire();
+  is_still.get_future().wait();
   const auto refused = blocker.call(&Blocker::ask, text("array"));
-  settle();
-  stop->go_on.release();
-  EXPECT_STREQ(refused.get().value()->getText().cStr(),
+  const auto answer = refused.get();
+  go_on.set_value();
+  EXPECT_STREQ(answer.value()->getText().cStr(),
                "INVALID_ARGUMENT: Future::get would block Blocker[1] in its handler of Ask, and "
                "with it every actor of its worker; co_await the future instead");
 }
@@ -200,22 +194,22 @@ TEST_F(Futures, OfASleepTakeAsLongAsTheySayHoweverLateItIs) {
 /// Keeps the thread of all actors to itself until it is let go.
 struct Hog {
   static void describe(ActorType<Hog>& type) { type.on(&Hog::nothing); }
-  Hog(const Self&, std::shared_ptr<std::binary_semaphore> own) : go_on(std::move(own)) {}
-  void nothing(Request<Nothing>) { go_on->acquire(); }
-  std::shared_ptr<std::binary_semaphore> go_on;
+  Hog(const Self&, std::shared_future<void> own) : go_on(std::move(own)) {}
+  void nothing(Request<Nothing>) { go_on.wait(); }
+  std::shared_future<void> go_on;
 };
 
 TEST_F(Futures, OfCallsThatAreGivenUpBeforeTheyBeganEnd) {
   auto gate = client.spawn<Gate>(client.hosts()).value().at(1);
-  const auto go_on = std::make_shared<std::binary_semaphore>(0);
-  auto hog = client.spawn<Hog>(client.hosts(), go_on).value().at(0);
+  std::promise<void> go_on;
+  auto hog = client.spawn<Hog>(client.hosts(), go_on.get_future().share()).value().at(0);
   ASSERT_TRUE(hog.send(&Hog::nothing).ok());
 
   auto call = gate.call(&Gate::hold);
   call.cancel();
   auto stream = gate.stream(&Gate::hold);
   stream.cancel();
-  go_on->release();
+  go_on.set_value();
 
   EXPECT_EQ(call.get().status().code(), StatusCode::kCancelled);
   EXPECT_EQ(stream.next().get().value()->reply.status().code(), StatusCode::kCancelled);
@@ -241,15 +235,15 @@ TEST_F(Futures, OfAClusterThatEndsAreCancelled) {
   auto ending = Cluster::start("embedded:islands=2").value();
   auto user = std::make_unique<Client>(ending.connect().value());
   auto gate = user->spawn<Gate>(user->hosts()).value().at(1);
-  const auto go_on = std::make_shared<std::binary_semaphore>(0);
-  auto hog = user->spawn<Hog>(user->hosts(), go_on).value().at(0);
+  std::promise<void> go_on;
+  auto hog = user->spawn<Hog>(user->hosts(), go_on.get_future().share()).value().at(0);
   auto held = gate.call(&Gate::hold);
   ASSERT_TRUE(hog.send(&Hog::nothing).ok());
   auto unseen = gate.call(&Gate::hold);
   auto stopped = gate.mesh().stop();
 
   user.reset();
-  go_on->release();
+  go_on.set_value();
   ending = Cluster();
 
   EXPECT_FALSE(held.get().ok());
