@@ -141,7 +141,7 @@ TEST_F(Once, ARepeatedRequestIsAnsweredAsBeforeAndOnlyWhenThatIsSafe) {
     envelope.payload = make<Add>(amount(add)).raw();
     std::vector<app::Envelope> batch;
     batch.push_back(std::move(envelope));
-    apps.shard(app::shard_of_host(1)).wiring().door->deliver(batch);
+    apps.shard(app::shard_of_host(1))->wiring().door->deliver(batch);
   };
   repeat(5);
   settle();
