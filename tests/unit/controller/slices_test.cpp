@@ -86,7 +86,7 @@ TEST(Slices, RunsWaitWhileTheSliceMovesAndThenGoWhereItIs) {
   EXPECT_EQ(one.world.said(), "free 501@0");
   one.world.finish(3, {1, 0});
 
-  EXPECT_EQ(one.world.said(), "free 1001@0, launch 4@1, reply 9 OK 1");
+  EXPECT_EQ(one.world.said(), "free 1001@0, launch 4@1, reply 9 OK 1 2");
   one.world.core.fetch(one.client, one.input, 10);
   EXPECT_EQ(one.world.said(), "fetch i1@1");
   EXPECT_EQ(one.world.kept(one.client), "192");
@@ -100,7 +100,7 @@ TEST(Slices, OnOneIslandAMoveIsOnePart) {
   EXPECT_EQ(one.world.said(), "launch 1@0");
   one.world.finish(1);
 
-  EXPECT_EQ(one.world.said(), "free 501@0, reply 9 OK 0");
+  EXPECT_EQ(one.world.said(), "free 501@0, reply 9 OK 0 1");
   EXPECT_EQ(one.world.forgotten_plans[0], std::vector<PlanId>{one.world.launches[0].plan});
 }
 
@@ -115,7 +115,7 @@ TEST(Slices, ASliceWithoutArraysMovesAtOnceAndProgramsAreLoweredAnew) {
   const std::size_t plans_before = one.world.plans;
 
   one.rebind();
-  EXPECT_EQ(one.world.said(), "reply 9 OK 1");
+  EXPECT_EQ(one.world.said(), "reply 9 OK 1 2");
   one.world.run(one.client, one.program, {one.world.put(one.client, one.slice)});
 
   EXPECT_TRUE(one.world.forgotten_plans[0].empty());
@@ -154,7 +154,7 @@ TEST(Slices, WhatIsPutWhileTheSliceMovesGoesWhereItWillBe) {
   EXPECT_EQ(one.world.puts.at(late), 1u);
   one.world.finish(1, {0, 1});
 
-  EXPECT_EQ(one.world.said(), "free 501@0, launch 2@1, reply 9 OK 1");
+  EXPECT_EQ(one.world.said(), "free 501@0, launch 2@1, reply 9 OK 1 2");
 }
 
 TEST(Slices, AnArrayReleasedWhileItMovesIsFreedAtBothEnds) {
@@ -166,7 +166,7 @@ TEST(Slices, AnArrayReleasedWhileItMovesIsFreedAtBothEnds) {
   EXPECT_EQ(one.world.said(), "free 501@0");
   one.world.finish(1, {0, 1});
 
-  EXPECT_EQ(one.world.said(), "free i1@1, reply 9 OK 1");
+  EXPECT_EQ(one.world.said(), "free i1@1, reply 9 OK 1 2");
   EXPECT_EQ(one.world.core.array_count(), 0u);
   EXPECT_EQ(one.world.kept(one.client), "0");
 }
@@ -183,7 +183,7 @@ TEST(Slices, AnArrayThatCannotBeMovedIsLostAndTheSliceMovesAllTheSame) {
 
   const std::string lost =
       "INPUT_LOST: the move to other devices failed: DEVICE_LOST: device 0 is gone";
-  EXPECT_EQ(one.world.said(), "free 501@0, run 1 " + lost + ", reply 9 OK 1");
+  EXPECT_EQ(one.world.said(), "free 501@0, run 1 " + lost + ", reply 9 OK 1 2");
   one.world.core.fetch(one.client, one.input, 10);
   EXPECT_EQ(one.world.said(), "answer 10 " + lost);
 }
@@ -232,7 +232,7 @@ TEST(Slices, OneMovesThoughAnotherOfTheSameProgramWasReleased) {
 
   EXPECT_EQ(one.world.said(), "launch 2@0, launch 2@1, run 1 OK");
   one.world.finish(2, {0, 1});
-  EXPECT_EQ(one.world.said(), "free 1001@1, reply 9 OK 0");
+  EXPECT_EQ(one.world.said(), "free 1001@1, reply 9 OK 0 3");
 }
 
 }  // namespace
