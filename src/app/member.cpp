@@ -50,8 +50,7 @@ Status Member::send(internal::CallOrder order) {
   auto self = std::static_pointer_cast<Member>(shared_from_this());
   auto shared = std::make_shared<internal::CallOrder>(std::move(order));
   const bool is_taken = door_->post([self, shared] {
-    if (self->shard_)
-      static_cast<void>(self->shard().start_send(self.get(), 0, *shared));
+    if (self->shard_) static_cast<void>(self->shard().start_send(self.get(), 0, *shared));
   });
   return is_taken ? Status() : gone();
 }
