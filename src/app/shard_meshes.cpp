@@ -323,6 +323,12 @@ void Shard::on_death(MemberName member, std::uint32_t incarnation, const Status&
     OwnedMesh::Place& again = owned.places[start.member];
     again.incarnation = start.incarnation;
     if (!wiring_.network->is_up(again.shard) && !move_member(owned, start.member)) {
+      // None of those that were to start lives, and nobody will say so.
+      for (const auto& other : decision.start) {
+        if (is_over(other.member)) continue;
+        owned.places[other.member].is_done = true;
+        --owned.not_done;
+      }
       give_up(owned, {StatusCode::kHostLost,
                       "no host is left to restart " + name_of(owned, start.member) + " on"});
       return;
