@@ -51,6 +51,10 @@ struct Call : ShardTimer {
   std::uint64_t deadline_ns = 0;
   std::uint32_t client = 0;  // In whose name, unless it is a member.
   std::vector<Dependent> dependents;
+  /// What another shard has passed on to this call's member, for the case that it is lost on the
+  /// way.
+  std::unique_ptr<Result<internal::RawMessage>> argument;
+  ShardId argument_from = 0;
   std::vector<ShardId> tree;        // Of a reduction: all hosts that take part.
   std::unique_ptr<Envelope> again;  // What is sent again; null: nothing is.
   // In whose name: a list of a member's own calls, so that they end with it.
@@ -96,6 +100,7 @@ class CallTable {
     call.mesh.reset();
     call.dependents.clear();
     call.tree.clear();
+    call.argument.reset();
     call.again.reset();
     call.is_once = call.is_resting = call.has_credit = false;
     call.tries = call.retries = call.client = 0;

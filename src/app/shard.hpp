@@ -242,6 +242,7 @@ class Shard final : public actor::Actor {
   void on_call_due(Call& call);
   bool try_again(Call& call);
   void close_call(Call& call, Result<internal::RawMessage> outcome, std::uint64_t forwarded);
+  void send_argument(const Call& call, const Result<internal::RawMessage>& outcome);
   void abandon_calls(Member& member);
   static void link_call(Member* caller, Call& call);
   void return_credit(MemberName member);

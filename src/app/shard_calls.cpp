@@ -396,20 +396,15 @@ void Shard::close_call(Call& call, Result<internal::RawMessage> outcome, std::ui
   const std::vector<Dependent> dependents =
       forwarded < call.dependents.size() ? std::move(call.dependents) : std::vector<Dependent>();
   const std::uint32_t position = call.position;
-  for (std::size_t i = forwarded; i < dependents.size(); ++i) {
-    Call* dependent = calls_.find(dependents[i].call);
+  for (std::size_t i = 0; i < dependents.size(); ++i) {
+    Call* const dependent = calls_.find(dependents[i].call);
     if (!dependent) continue;
-    Envelope envelope;
-    envelope.kind = Kind::kArgument;
-    envelope.from = wiring_.id;
-    envelope.member = dependent->member;
-    envelope.call = dependent->id;
-    if (outcome.ok()) {
-      envelope.payload = *outcome;
+    if (i < forwarded) {
+      dependent->argument = std::make_unique<Result<internal::RawMessage>>(outcome);
+      dependent->argument_from = call.shard;
     } else {
-      envelope.status = outcome.status();
+      send_argument(*dependent, outcome);
     }
-    post(dependents[i].shard, std::move(envelope));
   }
   calls_.close(call);
   state->call_id = 0;
@@ -420,6 +415,20 @@ void Shard::close_call(Call& call, Result<internal::RawMessage> outcome, std::ui
     state->answer(std::move(outcome));
   }
   if (waiting) resume_later(static_cast<Delivery&>(*waiting));
+}
+
+void Shard::send_argument(const Call& call, const Result<internal::RawMessage>& outcome) {
+  Envelope envelope;
+  envelope.kind = Kind::kArgument;
+  envelope.from = wiring_.id;
+  envelope.member = call.member;
+  envelope.call = call.id;
+  if (outcome.ok()) {
+    envelope.payload = *outcome;
+  } else {
+    envelope.status = outcome.status();
+  }
+  post(call.shard, std::move(envelope));
 }
 
 void Shard::cancel_call(internal::CallBase& state) {

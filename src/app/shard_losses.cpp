@@ -22,6 +22,10 @@ void Shard::on_shard_lost(ShardId lost) {
                             host + " was lost, and it is not known whether it was handled");
     if (!try_again(call)) close_call(call, status, 0);
   });
+  // What it passed on was perhaps still under way. Twice does no harm.
+  calls_.for_each([&](const Call& call) {
+    if (call.argument && call.argument_from == lost) send_argument(call, *call.argument);
+  });
   for (auto& [id, route] : routes_) {
     for (std::uint32_t i = 0; i < route.places.size(); ++i) {
       if (route.places[i].shard == lost) recount_credit(route, i);
