@@ -1,26 +1,26 @@
 @0xe1b7a94c30d25f68;
-# What the shards of users' actors say to each other: batches of envelopes, one frame a batch.
+# What the silos of users' actors say to each other: batches of envelopes, one frame a batch.
 #
-# A shard runs the members of one host; shard 0, the hub, runs the clients' ends of calls and knows
-# the names of meshes. Host h has shard h + 1. Between two shards batches arrive in the order of
+# A silo runs the members of one host; silo 0, the hub, runs the clients' ends of calls and knows
+# the names of meshes. Host h has silo h + 1. Between two silos batches arrive in the order of
 # their sending, each at most once: whatever carries them drops a repeat, so a batch that comes twice
-# never reaches a shard, and nothing in here has to be idempotent. What is lost with a host is lost
+# never reaches a silo, and nothing in here has to be idempotent. What is lost with a host is lost
 # for good: its peers are told that the host was lost, after all that came from it before, and each
 # call that was under way there gets its one outcome from that word.
 #
 # Who chooses which id:
-#   mesh      its owner's shard; a shard that starts anew never chooses one that it chose before.
-#   call      the caller's shard, for one call with one outcome; 0: nobody waits for an answer. It
+#   mesh      its owner's silo; a silo that starts anew never chooses one that it chose before.
+#   call      the caller's silo, for one call with one outcome; 0: nobody waits for an answer. It
 #             ends with the Reply (Stopped, Found), with a Cancel, or with either host. An id that
 #             has ended is unknown to whoever hears of it, and ignored.
-#   requestId the caller's shard, for a call that is made once however often it is sent: a member
+#   requestId the caller's silo, for a call that is made once however often it is sent: a member
 #             that has answered the same id before answers the same again.
 #   number    its meaning is the kind's: see the table in src/app/envelope.hpp.
 #
-# An Envelope of kind Argument is about a call of another shard than the one that sends it: `origin`
+# An Envelope of kind Argument is about a call of another silo than the one that sends it: `origin`
 # says whose. In all other kinds the sender of the batch is meant, and `origin` is not read.
 #
-# Deadlines travel as the time that remains, for shards share no clock: 0 is none, and what is
+# Deadlines travel as the time that remains, for silos share no clock: 0 is none, and what is
 # already late has 1 ns left. The same holds for the number of a Stop that lets a member finish.
 #
 # Payloads, meshes and what cannot travel as bytes are named by their place in the lists of their
@@ -65,7 +65,7 @@ struct ActorMesh {
   type @1 :UInt64;  # Beside the frame.
   axes @2 :List(ActorAxis);
   hosts @3 :List(UInt32);
-  ownerShard @4 :UInt32;
+  ownerSilo @4 :UInt32;
   owner @5 :MemberName;
   client @6 :UInt32;
 }

@@ -85,7 +85,7 @@ ALLOWED = {
     ("include/seaway/app/simulation.hpp", "a sleep"): TIMERS,
     ("src/app/member.cpp", "a sleep"): TIMERS,
     ("src/app/member.hpp", "a sleep"): TIMERS,
-    ("src/app/shard.hpp", "a sleep"): TIMERS,
+    ("src/app/silo.hpp", "a sleep"): TIMERS,
     ("src/sim/simulation.cpp", "a sleep"): TIMERS,
     ("src/sim/simulation.hpp", "a sleep"): TIMERS,
     ("src/cluster/cluster.cpp", "a thread"):

@@ -1,4 +1,4 @@
-// Starting shards, and ending one as if its process had died.
+// Starting silos, and ending one as if its process had died.
 
 #include "app/apps.hpp"
 
@@ -18,16 +18,16 @@ Frame make_poke() {
 
 }  // namespace
 
-/// Where one host's shards live, one after another.
+/// Where one host's silos live, one after another.
 class Apps::Home final : public actor::Actor {
  public:
-  explicit Home(std::unique_ptr<Shard> first) : shard(std::move(first)) {}
+  explicit Home(std::unique_ptr<Silo> first) : silo(std::move(first)) {}
 
   void receive(const Frame& frame) override {
-    if (shard) shard->receive(frame);
+    if (silo) silo->receive(frame);
   }
 
-  std::unique_ptr<Shard> shard;  // Null while the host is dead.
+  std::unique_ptr<Silo> silo;  // Null while the host is dead.
   actor::Address address;
 };
 
@@ -41,12 +41,12 @@ Apps::Apps(Options options, const std::vector<actor::Engine*>& engines)
   } else {
     network_ = std::make_unique<LocalNetwork>(doors_);
   }
-  for (ShardId id = 0; id <= options_.hosts; ++id) {
-    auto home = std::make_unique<Home>(make_shard(id));
+  for (SiloId id = 0; id <= options_.hosts; ++id) {
+    auto home = std::make_unique<Home>(make_silo(id));
     Home* const at = home.get();
     homes_.push_back(at);
-    const std::string name = id == kHub ? "hub" : "actors" + std::to_string(host_of_shard(id));
-    at->address = at->shard->wiring().engine->spawn(name, std::move(home));
+    const std::string name = id == kHub ? "hub" : "actors" + std::to_string(host_of_silo(id));
+    at->address = at->silo->wiring().engine->spawn(name, std::move(home));
     doors_[id]->open(at->address, make_poke());
     if (simulated_) simulated_->connect(id, port_of(id));
   }
@@ -54,10 +54,10 @@ Apps::Apps(Options options, const std::vector<actor::Engine*>& engines)
 
 Apps::~Apps() = default;
 
-std::unique_ptr<Shard> Apps::make_shard(ShardId id) {
-  Shard::Wiring wiring;
+std::unique_ptr<Silo> Apps::make_silo(SiloId id) {
+  Silo::Wiring wiring;
   wiring.id = id;
-  wiring.engine = engines_[id == kHub ? 0 : host_of_shard(id) % engines_.size()];
+  wiring.engine = engines_[id == kHub ? 0 : host_of_silo(id) % engines_.size()];
   wiring.network = simulated_ ? &simulated_->end_of(id) : network_.get();
   wiring.epoch = simulated_ ? simulated_->epoch(id) : 1;
   wiring.door = doors_[id];
@@ -66,41 +66,41 @@ std::unique_ptr<Shard> Apps::make_shard(ShardId id) {
   wiring.limits = options_.tuning.limits;
   wiring.choose = options_.tuning.choose;
   wiring.client_of = options_.client_of;
-  return std::make_unique<Shard>(std::move(wiring));
+  return std::make_unique<Silo>(std::move(wiring));
 }
 
-NetworkPort Apps::port_of(ShardId id) {
+NetworkPort Apps::port_of(SiloId id) {
   // What came before a word is looked at before it.
   return {doors_[id],
-          [this, id](ShardId other) {
-            homes_[id]->shard->receive({});
-            homes_[id]->shard->on_shard_lost(other);
+          [this, id](SiloId other) {
+            homes_[id]->silo->receive({});
+            homes_[id]->silo->on_silo_lost(other);
           },
-          [this, id](ShardId other) {
-            homes_[id]->shard->receive({});
-            homes_[id]->shard->on_shard_back(other);
+          [this, id](SiloId other) {
+            homes_[id]->silo->receive({});
+            homes_[id]->silo->on_silo_back(other);
           }};
 }
 
-void Apps::kill(ShardId id) {
-  SEAWAY_CHECK(simulated_ && id != kHub && homes_[id]->shard);
+void Apps::kill(SiloId id) {
+  SEAWAY_CHECK(simulated_ && id != kHub && homes_[id]->silo);
   // Nothing that its actors say at their end leaves the host.
   simulated_->kill(id);
-  homes_[id]->shard.reset();
+  homes_[id]->silo.reset();
 }
 
-void Apps::restart(ShardId id) {
-  SEAWAY_CHECK(simulated_ && !homes_[id]->shard);
+void Apps::restart(SiloId id) {
+  SEAWAY_CHECK(simulated_ && !homes_[id]->silo);
   doors_[id] = std::make_shared<Door>();
   doors_[id]->open(homes_[id]->address, make_poke());
   simulated_->restart(id, port_of(id));
-  homes_[id]->shard = make_shard(id);
+  homes_[id]->silo = make_silo(id);
 }
 
-Shard* Apps::shard(ShardId id) { return homes_[id]->shard.get(); }
+Silo* Apps::silo(SiloId id) { return homes_[id]->silo.get(); }
 
 std::shared_ptr<ClientCaller> Apps::open(std::uint32_t client) {
-  return std::make_shared<ClientCaller>(client, *homes_[kHub]->shard);
+  return std::make_shared<ClientCaller>(client, *homes_[kHub]->silo);
 }
 
 }  // namespace seaway::app

@@ -1,4 +1,4 @@
-// Apps: all shards of one process: the hub, and one for each host.
+// Apps: all silos of one process: the hub, and one for each host.
 
 #pragma once
 
@@ -10,23 +10,23 @@
 
 #include "actor/engine.hpp"
 #include "app/client_caller.hpp"
-#include "app/shard.hpp"
+#include "app/silo.hpp"
 #include "app/simulated_network.hpp"
 
 namespace seaway::app {
 
-/// What only the simulator decides about shards.
+/// What only the simulator decides about silos.
 struct AppsTuning {
   std::uint64_t seed = 0;  // Of what actors draw.
-  ShardLimits limits;
+  SiloLimits limits;
   /// Which of `count` ready members is next; null: the first.
   std::function<std::size_t(std::size_t count)> choose;
-  /// What connects the shards of so many, asked for once; it outlives them. Null: they hand
+  /// What connects the silos of so many, asked for once; it outlives them. Null: they hand
   /// envelopes to each other as they are.
-  std::function<SimulatedNetwork*(std::uint32_t shards)> network;
+  std::function<SimulatedNetwork*(std::uint32_t silos)> network;
 };
 
-/// Starts the shards of `hosts` hosts on the engines, in turn; the hub is on the first one. The
+/// Starts the silos of `hosts` hosts on the engines, in turn; the hub is on the first one. The
 /// engines outlive it; their threads have ended, or are stopped(), when it goes.
 class Apps {
  public:
@@ -43,21 +43,21 @@ class Apps {
   std::uint32_t hosts() const { return static_cast<std::uint32_t>(homes_.size() - 1); }
 
   /// A host's process dies, with all that lives there; others hear of it. Only with a simulated
-  /// network, of a shard that lives and is not the hub; control thread.
-  void kill(ShardId id);
+  /// network, of a silo that lives and is not the hub; control thread.
+  void kill(SiloId id);
   /// It is back, empty. Of one that was killed; control thread.
-  void restart(ShardId id);
+  void restart(SiloId id);
 
-  /// For tests and the simulator; on the shard's thread, or while nothing runs. Null while it is
+  /// For tests and the simulator; on the silo's thread, or while nothing runs. Null while it is
   /// dead.
-  Shard* shard(ShardId id);
+  Silo* silo(SiloId id);
   /// Before the engines stop: nothing of theirs is touched by futures any more.
   void detach() { waiter_->detach(); }
 
  private:
   class Home;
-  std::unique_ptr<Shard> make_shard(ShardId id);
-  NetworkPort port_of(ShardId id);
+  std::unique_ptr<Silo> make_silo(SiloId id);
+  NetworkPort port_of(SiloId id);
 
   const Options options_;
   const std::vector<actor::Engine*> engines_;

@@ -1,4 +1,4 @@
-// CallTable: the calls of one shard that have no outcome yet, by an id that says where they are.
+// CallTable: the calls of one silo that have no outcome yet, by an id that says where they are.
 
 #pragma once
 
@@ -17,22 +17,22 @@ namespace seaway::app {
 
 class Member;
 
-/// Something of a shard that is due at some time.
-struct ShardTimer : actor::TimerNode {
+/// Something of a silo that is due at some time.
+struct SiloTimer : actor::TimerNode {
   enum class Kind : std::uint8_t { kCall, kSleep, kStop, kNode, kArgument };
-  explicit ShardTimer(Kind own) : kind(own) {}
+  explicit SiloTimer(Kind own) : kind(own) {}
   Kind kind;
 };
 
-/// Another call of the same shard that has this one's answer as its argument.
+/// Another call of the same silo that has this one's answer as its argument.
 struct Dependent {
-  ShardId shard = 0;
+  SiloId silo = 0;
   std::uint64_t call = 0;
 };
 
 /// One call without an outcome.
-struct Call : ShardTimer {
-  Call() : ShardTimer(ShardTimer::Kind::kCall) {}
+struct Call : SiloTimer {
+  Call() : SiloTimer(SiloTimer::Kind::kCall) {}
 
   std::uint64_t id = 0;  // 0: free.
   std::shared_ptr<internal::CallBase> state;
@@ -43,7 +43,7 @@ struct Call : ShardTimer {
   bool has_credit = false;  // Counted in its route.
   std::uint32_t retries = 0;
   std::uint32_t tries = 0;
-  ShardId shard = 0;  // Whom it was sent to.
+  SiloId silo = 0;  // Whom it was sent to.
   MemberName member;
   std::shared_ptr<const internal::MeshInfo> mesh;
   std::string_view request_name;
@@ -51,11 +51,11 @@ struct Call : ShardTimer {
   std::uint64_t deadline_ns = 0;
   std::uint32_t client = 0;  // In whose name, unless it is a member.
   std::vector<Dependent> dependents;
-  /// What another shard has passed on to this call's member, for the case that it is lost on the
+  /// What another silo has passed on to this call's member, for the case that it is lost on the
   /// way.
   std::unique_ptr<Result<internal::RawMessage>> argument;
-  ShardId argument_from = 0;
-  std::vector<ShardId> tree;        // Of a reduction: all hosts that take part.
+  SiloId argument_from = 0;
+  std::vector<SiloId> tree;         // Of a reduction: all hosts that take part.
   std::unique_ptr<Envelope> again;  // What is sent again; null: nothing is.
   // In whose name: a list of a member's own calls, so that they end with it.
   Member* caller = nullptr;

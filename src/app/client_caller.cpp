@@ -17,7 +17,7 @@ void fail(const internal::CallOrder& order, const Status& status) {
 
 }  // namespace
 
-ClientCaller::ClientCaller(std::uint32_t client, Shard& hub)
+ClientCaller::ClientCaller(std::uint32_t client, Silo& hub)
     : client_(client), hub_(hub), door_(hub.wiring().door), waiter_(hub.wiring().waiter) {}
 
 Status ClientCaller::closed() const {
@@ -62,7 +62,7 @@ Status ClientCaller::send(internal::CallOrder order) {
   return door_->post(posted) ? Status() : closed();
 }
 
-void ClientCaller::run(Shard& hub, internal::CallOrder order) {
+void ClientCaller::run(Silo& hub, internal::CallOrder order) {
   asked_.fetch_sub(1, std::memory_order_relaxed);
   if (order.one || !order.many.empty()) return hub.start_call(nullptr, client_, order);
   if (Status status = hub.start_send(nullptr, client_, order); !status.ok()) {
@@ -95,7 +95,7 @@ void ClientCaller::grant(const std::shared_ptr<internal::CallBase>& call, std::u
 }
 
 Future<std::shared_ptr<const internal::MeshInfo>> ClientCaller::spawn(internal::SpawnOrder order) {
-  auto state = std::make_shared<Shard::Spawned>(waiter_);
+  auto state = std::make_shared<Silo::Spawned>(waiter_);
   auto shared = std::make_shared<internal::SpawnOrder>(std::move(order));
   const bool is_taken = !is_closed_ && door_->post([&hub = hub_, shared, state, client = client_] {
     hub.spawn(nullptr, client, std::move(*shared), state);
@@ -105,7 +105,7 @@ Future<std::shared_ptr<const internal::MeshInfo>> ClientCaller::spawn(internal::
 }
 
 Future<std::shared_ptr<const internal::MeshInfo>> ClientCaller::find(std::string name) {
-  auto state = std::make_shared<Shard::Spawned>(waiter_);
+  auto state = std::make_shared<Silo::Spawned>(waiter_);
   const bool is_taken = !is_closed_ && door_->post([&hub = hub_, client = client_, name, state] {
     hub.find(nullptr, client, name, state);
   });

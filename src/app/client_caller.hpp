@@ -10,7 +10,7 @@
 #include <string>
 
 #include "app/door.hpp"
-#include "app/shard.hpp"
+#include "app/silo.hpp"
 #include "seaway/app/runtime.hpp"
 
 namespace seaway::app {
@@ -21,7 +21,7 @@ class ClientCaller final : public internal::Caller {
   /// Most calls and sends of a client that its hub has not yet looked at.
   static constexpr std::uint32_t kAskedMax = 1 << 16;
 
-  ClientCaller(std::uint32_t client, Shard& hub);
+  ClientCaller(std::uint32_t client, Silo& hub);
 
   void call(internal::CallOrder order) override;
   Status send(internal::CallOrder order) override;
@@ -41,14 +41,14 @@ class ClientCaller final : public internal::Caller {
   void close() override;
 
   /// On the hub's thread: what call() and send() left at the door.
-  void run(Shard& hub, internal::CallOrder order);
+  void run(Silo& hub, internal::CallOrder order);
 
  private:
   Status closed() const;
   Status take_place();
 
   const std::uint32_t client_;
-  Shard& hub_;  // Touched only in what its door lets in.
+  Silo& hub_;  // Touched only in what its door lets in.
   std::shared_ptr<Door> door_;
   std::shared_ptr<internal::Waiter> waiter_;
   std::atomic<bool> is_closed_ = false;

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <utility>
 
-#include "app/shard.hpp"
+#include "app/silo.hpp"
 #include "base/check.hpp"
 #include "seaway/app/task.hpp"
 
@@ -18,21 +18,21 @@ namespace {
 /// An answer that may be given in any thread, and after everything else has ended.
 class PromiseKeeper final : public internal::Keeper {
  public:
-  PromiseKeeper(Delivery& delivery, std::shared_ptr<Door> door, Shard& shard, std::string what)
+  PromiseKeeper(Delivery& delivery, std::shared_ptr<Door> door, Silo& silo, std::string what)
       : delivery_(delivery),
         ticket_(delivery.ticket),
         door_(std::move(door)),
-        shard_(shard),
+        silo_(silo),
         what_(std::move(what)) {}
   ~PromiseKeeper() override {
     keep(user_function_error(what_ + " dropped its promise without an answer"));
   }
   void keep(Result<internal::RawMessage> reply) override {
     if (is_kept_.exchange(true)) return;
-    // The shard looks at the ticket: the delivery may have become another one's.
-    door_->post([&delivery = delivery_, &shard = shard_, ticket = ticket_,
+    // The silo looks at the ticket: the delivery may have become another one's.
+    door_->post([&delivery = delivery_, &silo = silo_, ticket = ticket_,
                  reply = std::move(reply)]() mutable {
-      shard.answer_later(delivery, ticket, std::move(reply));
+      silo.answer_later(delivery, ticket, std::move(reply));
     });
   }
 
@@ -40,7 +40,7 @@ class PromiseKeeper final : public internal::Keeper {
   Delivery& delivery_;
   const std::uint64_t ticket_;
   std::shared_ptr<Door> door_;
-  Shard& shard_;
+  Silo& silo_;
   const std::string what_;
   std::atomic<bool> is_kept_ = false;
 };
@@ -52,7 +52,7 @@ class StreamSinkOf final : public internal::ItemSink {
     if (internal::current_invocation() != &delivery_ || delivery_.ticket != ticket_) {
       return Future<void>::of(invalid_argument("a stream is written to in its own handler"));
     }
-    return delivery_.shard->write_item(delivery_, ticket_, std::move(item));
+    return delivery_.silo->write_item(delivery_, ticket_, std::move(item));
   }
 
  private:
@@ -67,7 +67,7 @@ void Delivery::crash(Status cause) { crash_cause.emplace(std::move(cause)); }
 
 std::shared_ptr<internal::Keeper> Delivery::promise() {
   return std::make_shared<PromiseKeeper>(
-      *this, shard->wiring().door, *shard,
+      *this, silo->wiring().door, *silo,
       member->to_string() + " in its handler of " + method->name);
 }
 std::shared_ptr<internal::ItemSink> Delivery::sink() {
@@ -115,11 +115,11 @@ void Suspension::begin(const std::shared_ptr<FutureCore>& core, std::coroutine_h
     return;
   }
   token_ = std::make_shared<std::atomic<Invocation*>>(delivery);
-  app::Shard* const shard = delivery->shard;
-  core->then(inline_executor(), [token = token_, shard, door = shard->wiring().door] {
-    door->post([token, shard] {
+  app::Silo* const silo = delivery->silo;
+  core->then(inline_executor(), [token = token_, silo, door = silo->wiring().door] {
+    door->post([token, silo] {
       if (Invocation* const waiting = token->load()) {
-        shard->resume_later(static_cast<app::Delivery&>(*waiting));
+        silo->resume_later(static_cast<app::Delivery&>(*waiting));
       }
     });
   });

@@ -14,19 +14,19 @@
 
 namespace seaway::app {
 
-class Shard;
+class Silo;
 class Member;
 struct ReductionNode;
 
 /// Where a call's answer also goes.
 struct Forward {
-  ShardId caller = 0;  // Whose call it is the argument of.
+  SiloId caller = 0;  // Whose call it is the argument of.
   std::uint64_t call = 0;
   MemberName target;
-  ShardId target_shard = 0;
+  SiloId target_silo = 0;
 };
 
-/// Owned by its shard's pool; used again for other messages.
+/// Owned by its silo's pool; used again for other messages.
 class Delivery final : public internal::Invocation {
  public:
   /// Among whose messages it keeps its place. No mesh has number 0.
@@ -48,14 +48,14 @@ class Delivery final : public internal::Invocation {
   bool is_stream = false;  // The caller reads a stream.
   bool is_once = false;
   bool owes_credit = false;  // Its sender hears when it has been handled.
-  bool is_resuming = false;  // In the shard's list of those to be resumed.
+  bool is_resuming = false;  // In the silo's list of those to be resumed.
   bool is_entered = false;   // Its handler is on the stack right now.
   bool is_waiting = false;   // Its coroutine waits; counted in Member::waiting.
   std::uint64_t ticket = 0;  // Another one for each message: what is kept across uses.
-  Shard* shard = nullptr;
+  Silo* silo = nullptr;
   Member* member = nullptr;
   const internal::MethodInfo* method = nullptr;
-  ShardId from = 0;
+  SiloId from = 0;
   std::uint32_t client = 0;  // Who sent it, if `sender` is nobody.
   std::uint64_t call = 0;    // 0: nobody waits for an answer.
   std::uint64_t deadline_ns = 0;

@@ -1,4 +1,4 @@
-// Door: the way into a shard from other threads, which it may outlive.
+// Door: the way into a silo from other threads, which it may outlive.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace seaway::app {
 
 class ClientCaller;
 
-/// What client threads and other shards have for a shard, in order. Thread-safe.
+/// What client threads and other silos have for a silo, in order. Thread-safe.
 class Door {
  public:
   struct Posted {
@@ -28,13 +28,13 @@ class Door {
     std::vector<Posted> posted;
   };
 
-  /// `poke` is any frame; the shard's actor looks here whenever it is sent one.
+  /// `poke` is any frame; the silo's actor looks here whenever it is sent one.
   void open(actor::Address actor, Frame poke) {
     std::lock_guard guard(mutex_);
     actor_ = std::move(actor);
     poke_ = std::move(poke);
   }
-  /// False once the shard has ended; `posted` is then what it was.
+  /// False once the silo has ended; `posted` is then what it was.
   bool post(Posted& posted) {
     return put([&posted](Content& content) { content.posted.push_back(std::move(posted)); });
   }

@@ -1,4 +1,4 @@
-// Envelope: what shards say to each other: a user's message with who asks whom, or a word about
+// Envelope: what silos say to each other: a user's message with who asks whom, or a word about
 // one.
 
 #pragma once
@@ -14,12 +14,12 @@
 
 namespace seaway::app {
 
-/// A shard runs the members of one host; the hub, number 0, runs what belongs to no host: the
-/// clients' ends of calls, and the names of meshes. Host `h` has shard `h + 1`.
-using ShardId = std::uint32_t;
-constexpr ShardId kHub = 0;
-constexpr ShardId shard_of_host(std::uint32_t host) { return host + 1; }
-constexpr std::uint32_t host_of_shard(ShardId shard) { return shard - 1; }
+/// A silo runs the members of one host; the hub, number 0, runs what belongs to no host: the
+/// clients' ends of calls, and the names of meshes. Host `h` has silo `h + 1`.
+using SiloId = std::uint32_t;
+constexpr SiloId kHub = 0;
+constexpr SiloId silo_of_host(std::uint32_t host) { return host + 1; }
+constexpr std::uint32_t host_of_silo(SiloId silo) { return silo - 1; }
 
 enum class Kind : std::uint8_t {
   // About one call; `call` is the caller's id of it. Data: in the order of their sending.
@@ -29,12 +29,12 @@ enum class Kind : std::uint8_t {
   kArgument,  // To a callee: the payload, or the failure, that a call of `from` waits for.
   // Control: before all data that is there.
   kForward,    // Caller to callee: the answer is also the argument of call request_id to
-               // `sender`, on shard `number`.
+               // `sender`, on silo `number`.
   kCancel,     // Caller to callee.
   kMore,       // Caller to callee: number more answers of a stream may come.
   kCredit,     // Callee to caller: number sends to `member` have been handled.
-  kCombine,    // Caller to the shards of a reduction (parcel).
-  kPartial,    // From a shard to its parent in the tree: what it and its children make.
+  kCombine,    // Caller to the silos of a reduction (parcel).
+  kPartial,    // From a silo to its parent in the tree: what it and its children make.
   kStart,      // Owner to a host: members to make (parcel).
   kStarted,    // Host to owner: which of them live (parcel).
   kStop,       // Owner to a host: `member` ends. number: until when it may go on handling; 0: not.
@@ -43,7 +43,7 @@ enum class Kind : std::uint8_t {
   kDeath,      // Host to owner: `member`, in incarnation `number`, has ended, of `status`.
   kNotice,     // Owner to a watcher: the same (parcel.death). number: which watch of a client.
   kWatch,      // Watcher to owner: tell me of deaths of these members (parcel).
-  kMoved,      // Owner to all shards: `member` is now on shard `number`.
+  kMoved,      // Owner to all silos: `member` is now on silo `number`.
   kSnapshot,   // Host to owner: what `member` would be restored from. number: which one.
   kKept,       // Owner to host: snapshot `number` is safe.
   kPublish,    // Owner to hub: a name for a mesh (parcel); answered by kPublished.
@@ -81,8 +81,8 @@ struct Parcel {
   std::shared_ptr<const Death> death;
   // kCombine, kPartial.
   internal::Combine combine;
-  std::vector<ShardId> children;
-  ShardId parent = 0;
+  std::vector<SiloId> children;
+  SiloId parent = 0;
   bool is_root = false;
   std::string_view request_name;
 };
@@ -92,7 +92,7 @@ struct Envelope {
   bool awaits_argument = false;
   bool is_stream = false;
   bool is_once = false;      // request_id says which.
-  ShardId from = 0;          // Whose ids `call` is of.
+  SiloId from = 0;           // Whose ids `call` is of.
   MemberName member;         // Who is called, or whom it is about.
   MemberName sender;         // In whose name; {} for a client:
   std::uint32_t client = 0;  // that one.
@@ -107,15 +107,15 @@ struct Envelope {
   std::shared_ptr<Parcel> parcel;
 };
 
-/// Carries envelopes between the shards of a cluster: those of one pair in order, at most once.
+/// Carries envelopes between the silos of a cluster: those of one pair in order, at most once.
 class Network {
  public:
   virtual ~Network() = default;
-  /// Takes `batch`, and leaves it empty. On the thread of the sending shard.
-  virtual void send(ShardId from, ShardId to, std::vector<Envelope>& batch) = 0;
-  /// False once a shard has been lost; what is sent to it is dropped.
-  virtual bool is_up(ShardId shard) const = 0;
-  virtual std::uint32_t shards() const = 0;
+  /// Takes `batch`, and leaves it empty. On the thread of the sending silo.
+  virtual void send(SiloId from, SiloId to, std::vector<Envelope>& batch) = 0;
+  /// False once a silo has been lost; what is sent to it is dropped.
+  virtual bool is_up(SiloId silo) const = 0;
+  virtual std::uint32_t silos() const = 0;
 };
 
 }  // namespace seaway::app

@@ -89,7 +89,7 @@ class Encoder {
       axes[i].setSize(mesh.axes[i].size);
     }
     fill(mesh.hosts, out.initHosts(count(mesh.hosts.size())));
-    out.setOwnerShard(mesh.owner_shard);
+    out.setOwnerSilo(mesh.owner_silo);
     write_name(mesh.owner, out.initOwner());
     out.setClient(mesh.client);
   }
@@ -158,7 +158,7 @@ Status Parcels::missing(std::uint64_t number, std::string_view what) const {
                         " things beside the frame, was taken before, or is something else");
 }
 
-Frame encode_batch(ShardId from, std::span<const Envelope> batch, std::uint64_t now_ns,
+Frame encode_batch(SiloId from, std::span<const Envelope> batch, std::uint64_t now_ns,
                    Parcels& parcels) {
   wire::FrameBuilder builder;
   auto root = builder.init_root<schema::EnvelopeBatch>();

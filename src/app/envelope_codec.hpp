@@ -54,18 +54,18 @@ class Parcels {
 
 /// Who said what.
 struct Batch {
-  ShardId from = 0;
+  SiloId from = 0;
   std::vector<Envelope> envelopes;
 };
 
-/// `batch` of shard `from` as one frame, and what has no bytes in `parcels`. The clock is that of
+/// `batch` of silo `from` as one frame, and what has no bytes in `parcels`. The clock is that of
 /// the sender.
-Frame encode_batch(ShardId from, std::span<const Envelope> batch, std::uint64_t now_ns,
+Frame encode_batch(SiloId from, std::span<const Envelope> batch, std::uint64_t now_ns,
                    Parcels& parcels);
 
-/// The same back, by the clock of the receiver, who knows `shards` shards. Every number is checked;
+/// The same back, by the clock of the receiver, who knows `silos` silos. Every number is checked;
 /// an envelope has what its kind is about. Errors: kProtocolError.
-Result<Batch> decode_batch(const Frame& frame, std::uint64_t now_ns, std::uint32_t shards,
+Result<Batch> decode_batch(const Frame& frame, std::uint64_t now_ns, std::uint32_t silos,
                            Parcels& parcels);
 
 }  // namespace seaway::app

@@ -11,8 +11,8 @@ namespace seaway::app {
 
 /// Whether `number` is a time: until when a member that stops may go on.
 constexpr bool is_time(Kind kind) { return kind == Kind::kStop; }
-/// Whether `number` is a shard.
-constexpr bool is_shard(Kind kind) { return kind == Kind::kMoved || kind == Kind::kPartial; }
+/// Whether `number` is a silo.
+constexpr bool is_silo(Kind kind) { return kind == Kind::kMoved || kind == Kind::kPartial; }
 
 /// What is left until `deadline_ns`: 0 for none, at least 1 for one that has passed.
 constexpr std::uint64_t remaining_ns(std::uint64_t deadline_ns, std::uint64_t now_ns) {

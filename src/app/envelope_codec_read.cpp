@@ -12,7 +12,7 @@
 namespace seaway::app {
 namespace {
 
-/// Most members of a mesh, as of a shard; and longest name.
+/// Most members of a mesh, as of a silo; and longest name.
 constexpr std::size_t kMembersMax = 1u << 22;
 constexpr std::size_t kNameBytesMax = 4096;
 constexpr std::size_t kAxesMax = 16;
@@ -36,12 +36,12 @@ Status read_outcome(std::uint8_t code, capnp::Text::Reader message, Status& out)
 
 class Decoder {
  public:
-  Decoder(std::uint64_t now_ns, std::uint32_t shards, Parcels& parcels)
-      : now_ns_(now_ns), shards_(shards), parcels_(parcels) {}
+  Decoder(std::uint64_t now_ns, std::uint32_t silos, Parcels& parcels)
+      : now_ns_(now_ns), silos_(silos), parcels_(parcels) {}
 
   Status read(schema::EnvelopeBatch::Reader in, Batch& out) {
     out.from = in.getFrom();
-    if (Status status = check_shard(out.from, "sender"); !status.ok()) return status;
+    if (Status status = check_silo(out.from, "sender"); !status.ok()) return status;
     for (const auto payload : in.getPayloads()) {
       if (Status status = read_payload(payload); !status.ok()) return status;
     }
@@ -62,9 +62,9 @@ class Decoder {
   }
 
  private:
-  Status check_shard(std::uint64_t shard, std::string_view what) const {
-    if (shard < shards_) return {};
-    return protocol_error(std::string(what) + " is shard " + text(shard) + " of " + text(shards_));
+  Status check_silo(std::uint64_t silo, std::string_view what) const {
+    if (silo < silos_) return {};
+    return protocol_error(std::string(what) + " is silo " + text(silo) + " of " + text(silos_));
   }
 
   Status read_payload(schema::Payload::Reader in) {
@@ -99,14 +99,14 @@ class Decoder {
     for (const auto axis : axes) mesh->axes.push_back({axis.getName().cStr(), axis.getSize()});
     read_numbers(hosts, mesh->hosts);
     for (const std::uint32_t host : mesh->hosts) {
-      status = check_shard(std::uint64_t{host} + 1, "host of a member");
+      status = check_silo(std::uint64_t{host} + 1, "host of a member");
       if (!status.ok()) return status;
     }
-    mesh->owner_shard = in.getOwnerShard();
+    mesh->owner_silo = in.getOwnerSilo();
     mesh->owner = read_name(in.getOwner());
     mesh->client = in.getClient();
     meshes_.push_back(std::move(mesh));
-    return check_shard(in.getOwnerShard(), "owner of a mesh");
+    return check_silo(in.getOwnerSilo(), "owner of a mesh");
   }
 
   Status find_payload(std::uint32_t place, internal::RawMessage& out) const {
@@ -125,7 +125,7 @@ class Decoder {
     out.kind = static_cast<Kind>(in.getKind());
     if (has_origin(out.kind)) {
       out.from = in.getOrigin();
-      if (Status status = check_shard(out.from, "origin of a call"); !status.ok()) return status;
+      if (Status status = check_silo(out.from, "origin of a call"); !status.ok()) return status;
     }
     out.awaits_argument = in.getAwaitsArgument();
     out.is_stream = in.getIsStream();
@@ -137,8 +137,8 @@ class Decoder {
     out.reply_type = in.getReplyType();
     out.deadline_ns = deadline_after(in.getRemainingNs(), now_ns_);
     out.number = is_time(out.kind) ? deadline_after(in.getNumber(), now_ns_) : in.getNumber();
-    if (is_shard(out.kind)) {
-      if (Status status = check_shard(out.number, "number"); !status.ok()) return status;
+    if (is_silo(out.kind)) {
+      if (Status status = check_silo(out.number, "number"); !status.ok()) return status;
     }
     out.request_id = in.getRequestId();
     Status status = read_outcome(in.getCode(), in.getMessage(), out.status);
@@ -180,11 +180,11 @@ class Decoder {
       status = parcels_.take(in.getCombine(), "combining function", out.combine);
     }
     read_numbers(in.getChildren(), out.children);
-    for (const ShardId child : out.children) {
-      if (status.ok()) status = check_shard(child, "child");
+    for (const SiloId child : out.children) {
+      if (status.ok()) status = check_silo(child, "child");
     }
     out.parent = in.getParent();
-    if (status.ok()) status = check_shard(out.parent, "parent");
+    if (status.ok()) status = check_silo(out.parent, "parent");
     out.is_root = in.getIsRoot();
     if (status.ok() && in.getRequestName() != 0) {
       status = parcels_.take(in.getRequestName(), "name of a request", out.request_name);
@@ -230,7 +230,7 @@ class Decoder {
     return status;
   }
 
-  /// Shards rely on it that an envelope has what its kind is about.
+  /// Silos rely on it that an envelope has what its kind is about.
   static Status check_whole(const Envelope& envelope) {
     const Parcel* const parcel = envelope.parcel.get();
     bool is_whole = true;
@@ -270,7 +270,7 @@ class Decoder {
   }
 
   const std::uint64_t now_ns_;
-  const std::uint32_t shards_;
+  const std::uint32_t silos_;
   Parcels& parcels_;
   std::vector<internal::RawMessage> payloads_;
   std::vector<std::shared_ptr<const internal::MeshInfo>> meshes_;
@@ -278,12 +278,12 @@ class Decoder {
 
 }  // namespace
 
-Result<Batch> decode_batch(const Frame& frame, std::uint64_t now_ns, std::uint32_t shards,
+Result<Batch> decode_batch(const Frame& frame, std::uint64_t now_ns, std::uint32_t silos,
                            Parcels& parcels) {
   Batch batch;
   Status status =
       wire::read_frame<schema::EnvelopeBatch>(frame, [&](schema::EnvelopeBatch::Reader in) {
-        return Decoder(now_ns, shards, parcels).read(in, batch);
+        return Decoder(now_ns, silos, parcels).read(in, batch);
       });
   if (!status.ok()) return status;
   return batch;

@@ -4,7 +4,7 @@
 
 namespace seaway::app {
 
-void LocalNetwork::send(ShardId, ShardId to, std::vector<Envelope>& batch) {
+void LocalNetwork::send(SiloId, SiloId to, std::vector<Envelope>& batch) {
   doors_[to]->deliver(batch);
   batch.clear();
 }

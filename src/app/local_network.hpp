@@ -1,4 +1,4 @@
-// LocalNetwork: shards of one process hand envelopes to each other as they are.
+// LocalNetwork: silos of one process hand envelopes to each other as they are.
 
 #pragma once
 
@@ -15,9 +15,9 @@ class LocalNetwork final : public Network {
  public:
   explicit LocalNetwork(std::vector<std::shared_ptr<Door>> doors) : doors_(std::move(doors)) {}
 
-  void send(ShardId from, ShardId to, std::vector<Envelope>& batch) override;
-  bool is_up(ShardId shard) const override { return shard < doors_.size(); }
-  std::uint32_t shards() const override { return static_cast<std::uint32_t>(doors_.size()); }
+  void send(SiloId from, SiloId to, std::vector<Envelope>& batch) override;
+  bool is_up(SiloId silo) const override { return silo < doors_.size(); }
+  std::uint32_t silos() const override { return static_cast<std::uint32_t>(doors_.size()); }
 
  private:
   const std::vector<std::shared_ptr<Door>> doors_;

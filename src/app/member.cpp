@@ -1,17 +1,17 @@
-// What a member can do, on its shard; from other threads through the shard's door.
+// What a member can do, on its silo; from other threads through the silo's door.
 
 #include "app/member.hpp"
 
 #include <utility>
 
-#include "app/shard.hpp"
+#include "app/silo.hpp"
 
 namespace seaway::app {
 
-Member::Member(Shard& shard, std::shared_ptr<const internal::MeshInfo> mesh, std::uint32_t index,
+Member::Member(Silo& silo, std::shared_ptr<const internal::MeshInfo> mesh, std::uint32_t index,
                std::uint32_t incarnation)
-    : shard_(&shard),
-      door_(shard.wiring().door),
+    : silo_(&silo),
+      door_(silo.wiring().door),
       mesh_(std::move(mesh)),
       index_(index),
       incarnation_(incarnation) {}
@@ -22,10 +22,10 @@ std::string Member::to_string() const { return internal::member_name(mesh_.get()
 
 Status Member::gone() const { return cancelled(to_string() + " has ended and asks nothing more"); }
 
-bool Member::is_here() const { return shard_ && shard_ == Shard::current(); }
+bool Member::is_here() const { return silo_ && silo_ == Silo::current(); }
 
 void Member::call(internal::CallOrder order) {
-  if (is_here() && is_alive()) return shard().start_call(this, 0, order);
+  if (is_here() && is_alive()) return silo().start_call(this, 0, order);
   auto self = std::static_pointer_cast<Member>(shared_from_this());
   auto shared = std::make_shared<internal::CallOrder>(std::move(order));
   const auto fail = [shared](const Status& status) {
@@ -37,7 +37,7 @@ void Member::call(internal::CallOrder order) {
   };
   const bool is_taken = door_->post([self, shared, fail] {
     if (self->is_alive()) {
-      self->shard().start_call(self.get(), 0, *shared);
+      self->silo().start_call(self.get(), 0, *shared);
     } else {
       fail(self->gone());
     }
@@ -46,41 +46,41 @@ void Member::call(internal::CallOrder order) {
 }
 
 Status Member::send(internal::CallOrder order) {
-  if (is_here()) return shard().start_send(this, 0, order);
+  if (is_here()) return silo().start_send(this, 0, order);
   auto self = std::static_pointer_cast<Member>(shared_from_this());
   auto shared = std::make_shared<internal::CallOrder>(std::move(order));
   const bool is_taken = door_->post([self, shared] {
-    if (self->shard_) static_cast<void>(self->shard().start_send(self.get(), 0, *shared));
+    if (self->silo_) static_cast<void>(self->silo().start_send(self.get(), 0, *shared));
   });
   return is_taken ? Status() : gone();
 }
 
 void Member::cancel(const std::shared_ptr<internal::CallBase>& call) {
-  if (is_here()) return shard().cancel_call(*call);
+  if (is_here()) return silo().cancel_call(*call);
   door_->post([self = std::static_pointer_cast<Member>(shared_from_this()), call] {
-    if (self->shard_) self->shard().cancel_call(*call);
+    if (self->silo_) self->silo().cancel_call(*call);
   });
 }
 
 void Member::reduce(internal::CallOrder order, internal::Combine combine) {
   if (is_here() && is_alive()) {
-    return shard().start_reduction(this, 0, order, std::move(combine));
+    return silo().start_reduction(this, 0, order, std::move(combine));
   }
   order.one->answer(invalid_argument(to_string() + " reduces outside of its own handlers"));
 }
 
 void Member::grant(const std::shared_ptr<internal::CallBase>& call, std::uint32_t count) {
-  if (is_here()) return shard().grant(*call, count);
+  if (is_here()) return silo().grant(*call, count);
   door_->post([self = std::static_pointer_cast<Member>(shared_from_this()), call, count] {
-    if (self->shard_) self->shard().grant(*call, count);
+    if (self->silo_) self->silo().grant(*call, count);
   });
 }
 
 Future<std::shared_ptr<const internal::MeshInfo>> Member::spawn(internal::SpawnOrder order) {
-  auto state = std::make_shared<Shard::Spawned>(nullptr);
+  auto state = std::make_shared<Silo::Spawned>(nullptr);
   if (is_here() && is_alive()) {
-    shard().spawn(std::static_pointer_cast<Member>(shared_from_this()), mesh_->client,
-                  std::move(order), state);
+    silo().spawn(std::static_pointer_cast<Member>(shared_from_this()), mesh_->client,
+                 std::move(order), state);
   } else {
     state->complete(invalid_argument(to_string() + " spawns outside of its own handlers"));
   }
@@ -88,9 +88,9 @@ Future<std::shared_ptr<const internal::MeshInfo>> Member::spawn(internal::SpawnO
 }
 
 Future<std::shared_ptr<const internal::MeshInfo>> Member::find(std::string name) {
-  auto state = std::make_shared<Shard::Spawned>(nullptr);
+  auto state = std::make_shared<Silo::Spawned>(nullptr);
   if (is_here() && is_alive()) {
-    shard().find(this, 0, name, state);
+    silo().find(this, 0, name, state);
   } else {
     state->complete(
         invalid_argument(to_string() + " looks for \"" + name + "\" outside of its own handlers"));
@@ -101,8 +101,8 @@ Future<std::shared_ptr<const internal::MeshInfo>> Member::find(std::string name)
 Future<void> Member::stop(internal::Members members, std::chrono::nanoseconds deadline) {
   auto state = std::make_shared<internal::FutureState<void>>(nullptr);
   if (is_here() && is_alive()) {
-    shard().stop(this, 0, members, shard().now_ns() + static_cast<std::uint64_t>(deadline.count()),
-                 state);
+    silo().stop(this, 0, members, silo().now_ns() + static_cast<std::uint64_t>(deadline.count()),
+                state);
   } else {
     state->complete(invalid_argument(to_string() + " stops others outside of its own handlers"));
   }
@@ -110,7 +110,7 @@ Future<void> Member::stop(internal::Members members, std::chrono::nanoseconds de
 }
 
 void Member::kill(internal::Members members, Status cause) {
-  if (is_here()) shard().kill(members, cause);
+  if (is_here()) silo().kill(members, cause);
 }
 
 void Member::watch(internal::Members, Executor&, std::function<void(const Death&)> on_death) {
@@ -126,16 +126,16 @@ const std::shared_ptr<internal::Waiter>& Member::waiter() const {
 }
 
 std::uint32_t Member::host() const {
-  return shard_ ? host_of_shard(shard().wiring().id) : mesh_->hosts[index_];
+  return silo_ ? host_of_silo(silo().wiring().id) : mesh_->hosts[index_];
 }
 
 std::uint64_t Member::now_ns() const {
-  return shard_ ? shard().wiring().engine->clock().now_ns() : 0;
+  return silo_ ? silo().wiring().engine->clock().now_ns() : 0;
 }
 
 std::uint64_t Member::random() {
   if (!random_stream) {
-    const std::uint64_t seed = shard_ ? shard().wiring().seed : 0;
+    const std::uint64_t seed = silo_ ? silo().wiring().seed : 0;
     random_stream = std::make_unique<RandomStream>(
         seed, mix64(mesh_->id) ^ (std::uint64_t{index_} << 20) ^ incarnation_);
   }
@@ -147,7 +147,7 @@ Future<void> Member::sleep(std::chrono::nanoseconds time) {
   if (is_here() && is_alive()) {
     const std::uint64_t wait_ns = time.count() > 0 ? static_cast<std::uint64_t>(time.count()) : 0;
     // Of the clock, for the turn may have begun long ago.
-    shard().sleep(*this, now_ns() + wait_ns, state);
+    silo().sleep(*this, now_ns() + wait_ns, state);
   } else {
     state->complete(gone());
   }
@@ -155,12 +155,12 @@ Future<void> Member::sleep(std::chrono::nanoseconds time) {
 }
 
 void Member::monitor(const internal::Members& members) {
-  if (is_here() && is_alive()) shard().watch(members, member_name(), incarnation_);
+  if (is_here() && is_alive()) silo().watch(members, member_name(), incarnation_);
 }
 
 void Member::fail(Status cause) {
   if (!is_here() || !is_alive()) return;
-  shard().end_after_turn(*this, std::move(cause));
+  silo().end_after_turn(*this, std::move(cause));
   end_outside_handlers();
 }
 
@@ -175,7 +175,7 @@ void Member::stop_self() {
 void Member::end_outside_handlers() {
   if (entered > 0) return;
   door_->post([self = std::static_pointer_cast<Member>(shared_from_this())] {
-    if (self->is_alive()) self->shard().end_if_due(*self);
+    if (self->is_alive()) self->silo().end_if_due(*self);
   });
 }
 
@@ -185,8 +185,8 @@ bool Member::is_cancelled() const {
 }
 
 Result<Client> Member::client() const {
-  if (!shard_ || !shard().wiring().client_of) return gone();
-  return shard().wiring().client_of(mesh_->client);
+  if (!silo_ || !silo().wiring().client_of) return gone();
+  return silo().wiring().client_of(mesh_->client);
 }
 
 std::string Member::describe() const {
@@ -195,7 +195,7 @@ std::string Member::describe() const {
          (delivery && delivery->method ? " in its handler of " + delivery->method->name : "");
 }
 
-void Shard::sleep(Member& member, std::uint64_t at_ns, const std::shared_ptr<SleepState>& state) {
+void Silo::sleep(Member& member, std::uint64_t at_ns, const std::shared_ptr<SleepState>& state) {
   state->member = &member;
   state->keeps = state;
   state->next = member.sleeps;
@@ -204,7 +204,7 @@ void Shard::sleep(Member& member, std::uint64_t at_ns, const std::shared_ptr<Sle
   wheel_.add(*state, at_ns);
 }
 
-std::shared_ptr<SleepState> Shard::end_sleep(SleepState& state) {
+std::shared_ptr<SleepState> Silo::end_sleep(SleepState& state) {
   wheel_.remove(state);
   (state.previous ? state.previous->next : state.member->sleeps) = state.next;
   if (state.next) state.next->previous = state.previous;
@@ -214,7 +214,7 @@ std::shared_ptr<SleepState> Shard::end_sleep(SleepState& state) {
 void SleepState::cancel() {
   const auto* caller = static_cast<const Member*>(internal::current_caller());
   std::shared_ptr<SleepState> ended;
-  if (caller && keeps && caller == member) ended = member->shard().end_sleep(*this);
+  if (caller && keeps && caller == member) ended = member->silo().end_sleep(*this);
   fail(cancelled("the sleep was given up with cancel()"), internal::Wake::kNow);
 }
 

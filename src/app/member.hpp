@@ -25,14 +25,14 @@ struct OwnedMesh;
 /// A request that came with an id, and what was answered or who waits for it.
 struct OnceRecord {
   std::optional<Result<internal::RawMessage>> answer;
-  std::vector<std::pair<ShardId, std::uint64_t>> waiting;  // Calls with the same id.
+  std::vector<std::pair<SiloId, std::uint64_t>> waiting;  // Calls with the same id.
 };
 
 /// A future that is complete at some time: it, its timer and its place among its member's are one
 /// allocation.
-class SleepState final : public internal::FutureState<void>, public ShardTimer {
+class SleepState final : public internal::FutureState<void>, public SiloTimer {
  public:
-  SleepState() : FutureState(nullptr), ShardTimer(ShardTimer::Kind::kSleep) {}
+  SleepState() : FutureState(nullptr), SiloTimer(SiloTimer::Kind::kSleep) {}
   /// On its member's thread the timer goes at once, elsewhere when it is due.
   void cancel() override;
 
@@ -45,16 +45,16 @@ class SleepState final : public internal::FutureState<void>, public ShardTimer {
 /// An answer that leaves only when a snapshot is safe.
 struct UnsentReply {
   std::uint64_t snapshot = 0;
-  ShardId to = 0;
+  SiloId to = 0;
   Envelope envelope;
 };
 
-/// Touched on its shard's thread only, but for the Caller's part: that may come from any thread.
+/// Touched on its silo's thread only, but for the Caller's part: that may come from any thread.
 class Member final : public internal::MemberPort, public actor::Handling {
  public:
   enum class Life : std::uint8_t { kLive, kStopping, kDead };
 
-  Member(Shard& shard, std::shared_ptr<const internal::MeshInfo> mesh, std::uint32_t index,
+  Member(Silo& silo, std::shared_ptr<const internal::MeshInfo> mesh, std::uint32_t index,
          std::uint32_t incarnation);
   ~Member() override;
 
@@ -92,7 +92,7 @@ class Member final : public internal::MemberPort, public actor::Handling {
   // Handling.
   std::string describe() const override;
 
-  // The shard's side.
+  // The silo's side.
   /// What one sender has sent behind a call that waits for its argument, and that call.
   struct Held {
     explicit Held(const MemberName& own) : sender(own) {}
@@ -116,7 +116,7 @@ class Member final : public internal::MemberPort, public actor::Handling {
   const Extras* find_extras() const { return extras_.get(); }
 
   Life life = Life::kLive;
-  bool is_ready = false;   // In the shard's list of members with something to handle.
+  bool is_ready = false;   // In the silo's list of members with something to handle.
   bool is_told = true;     // Its owner hears of its death; else kStarted has told.
   bool is_ending = false;  // To be ended when what runs now returns.
   Status ending_cause;
@@ -129,19 +129,19 @@ class Member final : public internal::MemberPort, public actor::Handling {
   std::unique_ptr<RandomStream> random_stream;
   SleepState* sleeps = nullptr;  // Those that are pending.
 
-  Shard& shard() const { return *shard_; }
-  void detach() { shard_ = nullptr; }
+  Silo& silo() const { return *silo_; }
+  void detach() { silo_ = nullptr; }
   /// Whether it may still ask for something; what is left of a dead one may only send.
-  bool is_alive() const { return shard_ && life != Life::kDead; }
+  bool is_alive() const { return silo_ && life != Life::kDead; }
 
  private:
   /// Why nothing can be asked any more.
   Status gone() const;
   void end_outside_handlers();
-  /// Whether its shard has its turn in this thread.
+  /// Whether its silo has its turn in this thread.
   bool is_here() const;
 
-  std::atomic<Shard*> shard_;  // Null once it has ended.
+  std::atomic<Silo*> silo_;  // Null once it has ended.
   std::shared_ptr<class Door> door_;
   std::shared_ptr<const internal::MeshInfo> mesh_;
   const std::uint32_t index_;

@@ -1,4 +1,4 @@
-// MeshRequest: a question about a mesh, or an order to stop one, as a call of the shard's table.
+// MeshRequest: a question about a mesh, or an order to stop one, as a call of the silo's table.
 
 #pragma once
 

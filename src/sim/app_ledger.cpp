@@ -213,10 +213,10 @@ void AppLedger::deposit_lost(std::uint64_t number, MemberName member) {
                        AppLife{member, 0}.to_string() + " has forgotten it");
 }
 
-void AppLedger::fill(MemberName member, std::uint32_t shard, std::uint64_t count,
+void AppLedger::fill(MemberName member, std::uint32_t silo, std::uint64_t count,
                      std::uint64_t max) {
   if (count <= max) return;
-  complain("AP-4", text(count) + " messages of shard " + text(shard) + " are at " +
+  complain("AP-4", text(count) + " messages of silo " + text(silo) + " are at " +
                        AppLife{member, 0}.to_string() + "; its mailbox takes " + text(max));
 }
 

@@ -89,8 +89,8 @@ class AppLedger {
   void deposit_twice(std::uint64_t number, const AppLife& life);
   /// A deposit that was answered is not in the state that is left.
   void deposit_lost(std::uint64_t number, MemberName member);
-  /// `count` messages of one shard are at one member.
-  void fill(MemberName member, std::uint32_t shard, std::uint64_t count, std::uint64_t max);
+  /// `count` messages of one silo are at one member.
+  void fill(MemberName member, std::uint32_t silo, std::uint64_t count, std::uint64_t max);
   /// The world has ended.
   void finish();
 

@@ -110,11 +110,11 @@ class AppRun {
   void look_at_mailboxes() {
     app::Apps* const apps = simulation_->apps();
     if (!apps || !world_.has_tight) return;
-    std::map<std::pair<MemberName, app::ShardId>, std::uint64_t> waiting;
+    std::map<std::pair<MemberName, app::SiloId>, std::uint64_t> waiting;
     for (std::uint32_t host = 0; host < world_.hosts; ++host) {
-      const app::Shard* const shard = apps->shard(app::shard_of_host(host));
-      if (!shard) continue;
-      shard->for_each_waiting([&](MemberName member, app::ShardId from, std::uint32_t max) {
+      const app::Silo* const silo = apps->silo(app::silo_of_host(host));
+      if (!silo) continue;
+      silo->for_each_waiting([&](MemberName member, app::SiloId from, std::uint32_t max) {
         const std::uint64_t count = ++waiting[{member, from}];
         ledger_.fill(member, from, count, max);
       });

@@ -54,12 +54,12 @@ SimulatedWorld::SimulatedWorld(const SimulationOptions& options, cluster::Embedd
   apps.choose = [this](std::size_t count) {
     return static_cast<std::size_t>(choices_.below(count));
   };
-  apps.network = [this](std::uint32_t shards) {
+  apps.network = [this](std::uint32_t silos) {
     app::SimulatedNetwork::Options network;
     network.seed = options_.seed;
     network.latency_min_ns = static_cast<std::uint64_t>(options_.latency_min.count());
     network.latency_max_ns = static_cast<std::uint64_t>(options_.latency_max.count());
-    network_ = std::make_unique<app::SimulatedNetwork>(*engine_, shards, network);
+    network_ = std::make_unique<app::SimulatedNetwork>(*engine_, silos, network);
     return network_.get();
   };
   embedded_ = std::make_unique<cluster::Embedded>(
@@ -180,8 +180,8 @@ Status SimulatedWorld::change_host(std::uint32_t host, bool lives) {
   bool is_done = false;
   engine_->post([this, host, lives, &is_done] {
     app::Apps& apps = embedded_->apps();
-    const app::ShardId shard = app::shard_of_host(host);
-    lives ? apps.restart(shard) : apps.kill(shard);
+    const app::SiloId silo = app::silo_of_host(host);
+    lives ? apps.restart(silo) : apps.kill(silo);
     is_done = true;
   });
   engine_->wait([&is_done] { return is_done; }, 0);
@@ -191,10 +191,10 @@ Status SimulatedWorld::change_host(std::uint32_t host, bool lives) {
 std::string SimulatedWorld::why() {
   std::string text;
   if (!apps()) return text;
-  for (app::ShardId id = 0; id <= hosts(); ++id) {
-    const app::Shard* const shard = apps()->shard(id);
-    const std::string waits = shard ? shard->why() : "  dead\n";
-    if (!waits.empty()) text += "shard " + std::to_string(id) + ":\n" + waits;
+  for (app::SiloId id = 0; id <= hosts(); ++id) {
+    const app::Silo* const silo = apps()->silo(id);
+    const std::string waits = silo ? silo->why() : "  dead\n";
+    if (!waits.empty()) text += "silo " + std::to_string(id) + ":\n" + waits;
   }
   return text;
 }
@@ -205,11 +205,11 @@ std::string SimulatedWorld::left_over() {
     if (number > 0) text += "  " + where + ": " + std::to_string(number) + " " + what + "\n";
   };
   if (apps()) {
-    for (app::ShardId id = 0; id <= hosts(); ++id) {
-      const app::Shard* const shard = apps()->shard(id);
-      if (!shard) continue;
+    for (app::SiloId id = 0; id <= hosts(); ++id) {
+      const app::Silo* const silo = apps()->silo(id);
+      if (!silo) continue;
       const std::string where = id == app::kHub ? "hub" : "host " + std::to_string(id - 1);
-      const app::Shard::Stock stock = shard->stock();
+      const app::Silo::Stock stock = silo->stock();
       count(where, "members", stock.members);
       count(where, "messages at members", stock.deliveries);
       count(where, "calls without an outcome", stock.calls);

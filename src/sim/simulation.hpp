@@ -20,7 +20,7 @@ namespace seaway::sim {
 
 /// What only the worlds of the chaos tests decide about a simulation.
 struct SimulationTuning {
-  app::ShardLimits limits;
+  app::SiloLimits limits;
   /// Called after each step; false ends the simulation there.
   std::function<bool()> after_step;
 };
@@ -53,7 +53,7 @@ class SimulatedWorld final : public Simulation,
   std::uint32_t hosts() const { return cluster_.islands * cluster_.hosts; }
   bool is_alive(std::uint32_t host) const { return is_alive_[host]; }
   const app::SimulatedNetwork* network() const { return network_.get(); }
-  /// What each shard waits for, for people.
+  /// What each silo waits for, for people.
   std::string why();
   /// What is there of clients that have gone; empty: nothing.
   std::string left_over();

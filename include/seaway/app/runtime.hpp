@@ -157,9 +157,9 @@ class CallBase {
   virtual Result<RawMessage> outcome() = 0;
   virtual FutureCore& core() = 0;
 
-  // The runtime's own notes, on the thread of the caller's shard.
+  // The runtime's own notes, on the thread of the caller's silo.
   bool is_proxy = false;                  // It answers for another future, which has it not.
-  std::uint64_t call_id = 0;              // Its place in the shard's call table; 0: none now.
+  std::uint64_t call_id = 0;              // Its place in the silo's call table; 0: none now.
   const Caller* caller_member = nullptr;  // The member whose call it is.
   Invocation* resumes = nullptr;          // The handler that awaits it, and is resumed with it.
 };
@@ -206,7 +206,7 @@ struct MeshInfo {
   std::shared_ptr<const ActorTypeInfo> type;
   std::vector<Placement::Axis> axes;
   std::vector<std::uint32_t> hosts;  // Where each member began.
-  std::uint32_t owner_shard = 0;
+  std::uint32_t owner_silo = 0;
   MemberName owner;          // {}: a client.
   std::uint32_t client = 0;  // At the root of the tree.
 };

@@ -271,7 +271,7 @@ TEST_F(Calls, ThatNobodyHasLookedAtAreLimited) {
   auto counter = client.spawn<Counter>(client.hosts()).value().at(1);
   app::Apps& apps = cluster.state()->embedded->apps();
   std::promise<void> go_on;
-  apps.shard(app::kHub)->wiring().door->post([&] { go_on.get_future().wait(); });
+  apps.silo(app::kHub)->wiring().door->post([&] { go_on.get_future().wait(); });
   constexpr std::uint32_t kAskedMax = app::ClientCaller::kAskedMax;
 
   for (std::uint32_t i = 0; i < kAskedMax; ++i) ASSERT_TRUE(counter.send(&Counter::nothing).ok());

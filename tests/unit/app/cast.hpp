@@ -155,26 +155,26 @@ std::string said(const ActorRef<A>& actor, M method) {
 /// An embedded cluster of four hosts with one client.
 class OnACluster : public testing::Test {
  protected:
-  /// What all shards have, in the order of their numbers, once nothing is on its way any more.
-  std::vector<app::Shard::Stock> stocks() {
+  /// What all silos have, in the order of their numbers, once nothing is on its way any more.
+  std::vector<app::Silo::Stock> stocks() {
     app::Apps& apps = cluster.state()->embedded->apps();
-    std::vector<app::Shard::Stock> stocks(apps.hosts() + 1);
-    // What a shard says lies at the other's door before it answers here, so that each round
+    std::vector<app::Silo::Stock> stocks(apps.hosts() + 1);
+    // What a silo says lies at the other's door before it answers here, so that each round
     // outlasts one hop; no chain of words is as long as this.
     for (int round = 0; round < 12; ++round) {
-      for (app::ShardId id = 0; id < stocks.size(); ++id) {
-        std::promise<app::Shard::Stock> taken;
-        app::Shard& shard = *apps.shard(id);
-        shard.wiring().door->post([&] { taken.set_value(shard.stock()); });
+      for (app::SiloId id = 0; id < stocks.size(); ++id) {
+        std::promise<app::Silo::Stock> taken;
+        app::Silo& silo = *apps.silo(id);
+        silo.wiring().door->post([&] { taken.set_value(silo.stock()); });
         stocks[id] = taken.get_future().get();
       }
     }
     return stocks;
   }
-  /// Returns once nothing is on its way between shards any more.
+  /// Returns once nothing is on its way between silos any more.
   void settle() { static_cast<void>(stocks()); }
   /// Nothing of actors is left anywhere.
-  bool is_clean() { return stocks() == std::vector<app::Shard::Stock>(5); }
+  bool is_clean() { return stocks() == std::vector<app::Silo::Stock>(5); }
 
   Cluster cluster = Cluster::start("embedded:islands=4,devices=1").value();
   Client client = cluster.connect().value();

@@ -16,7 +16,7 @@ using internal::MeshInfo;
 using internal::RawMessage;
 
 constexpr std::uint64_t kNow = 1'000;
-constexpr std::uint32_t kShards = 8;
+constexpr std::uint32_t kSilos = 8;
 
 RawMessage payload_of(std::uint64_t number) {
   RawMessage payload;
@@ -38,7 +38,7 @@ std::shared_ptr<const MeshInfo> make_mesh() {
   mesh->type = std::move(type);
   mesh->axes = {{"host", 2}, {"worker", 2}};
   mesh->hosts = {0, 0, 5, 5};
-  mesh->owner_shard = 3;
+  mesh->owner_silo = 3;
   mesh->owner = {(std::uint64_t{2} << 40) | 1, 4};
   mesh->client = 9;
   return mesh;
@@ -92,7 +92,7 @@ void expect_equal(const MeshInfo& one, const MeshInfo& other) {
     EXPECT_EQ(one.axes[i].size, other.axes[i].size);
   }
   EXPECT_EQ(one.hosts, other.hosts);
-  EXPECT_EQ(one.owner_shard, other.owner_shard);
+  EXPECT_EQ(one.owner_silo, other.owner_silo);
   EXPECT_EQ(one.owner, other.owner);
   EXPECT_EQ(one.client, other.client);
 }
@@ -161,7 +161,7 @@ TEST_P(EnvelopeCodec, EachKindComesBackAsItWas) {
   Parcels parcels;
 
   const Frame frame = encode_batch(2, batch, kNow, parcels);
-  auto back = decode_batch(frame, kNow + 10'000, kShards, parcels);
+  auto back = decode_batch(frame, kNow + 10'000, kSilos, parcels);
 
   ASSERT_TRUE(back.ok()) << back.status().to_string();
   EXPECT_EQ(back->from, 2u);
@@ -190,7 +190,7 @@ TEST(EnvelopeBatches, ADeadlineThatHasPassedHasNextToNothingLeft) {
   Parcels parcels;
 
   const Frame frame = encode_batch(1, std::vector{late, never}, kNow, parcels);
-  const auto back = decode_batch(frame, 50, kShards, parcels).value();
+  const auto back = decode_batch(frame, 50, kSilos, parcels).value();
 
   EXPECT_EQ(back.envelopes[0].deadline_ns, 51u);
   EXPECT_EQ(back.envelopes[1].deadline_ns, 0u);
@@ -204,7 +204,7 @@ TEST(EnvelopeBatches, NeighboursThatShareAPayloadStoreItOnce) {
   Parcels parcels;
 
   const Frame frame = encode_batch(1, std::vector<Envelope>(10, envelope), kNow, parcels);
-  const auto back = decode_batch(frame, kNow, kShards, parcels).value();
+  const auto back = decode_batch(frame, kNow, kSilos, parcels).value();
 
   EXPECT_LT(frame.words().size(), 1'500u);
   ASSERT_EQ(back.envelopes.size(), 10u);
@@ -222,8 +222,8 @@ TEST(EnvelopeBatches, AttachmentsAndFunctionsTravelBesideTheFrame) {
 
   const Frame frame = encode_batch(1, std::vector{envelope}, kNow, parcels);
   EXPECT_EQ(parcels.size(), 1u);
-  const auto back = decode_batch(frame, kNow, kShards, parcels).value();
-  const auto again = decode_batch(frame, kNow, kShards, parcels);
+  const auto back = decode_batch(frame, kNow, kSilos, parcels).value();
+  const auto again = decode_batch(frame, kNow, kSilos, parcels);
 
   EXPECT_EQ(back.envelopes[0].payload.attachments, envelope.payload.attachments);
   EXPECT_EQ(again.status().code(), StatusCode::kProtocolError) << "each is taken once";
@@ -236,7 +236,7 @@ void expect_refused(const std::function<void(schema::EnvelopeBatch::Builder)>& f
   fill(builder.init_root<schema::EnvelopeBatch>());
   Parcels parcels;
 
-  const auto batch = decode_batch(builder.finish(), kNow, kShards, parcels);
+  const auto batch = decode_batch(builder.finish(), kNow, kSilos, parcels);
 
   EXPECT_EQ(batch.status().code(), StatusCode::kProtocolError);
   EXPECT_NE(batch.status().message().find(words), std::string::npos)
@@ -245,7 +245,7 @@ void expect_refused(const std::function<void(schema::EnvelopeBatch::Builder)>& f
 
 TEST(EnvelopeBatches, WhatDoesNotExistIsRefused) {
   using Builder = schema::EnvelopeBatch::Builder;
-  expect_refused([](Builder m) { m.setFrom(kShards); }, "sender is shard 8 of 8");
+  expect_refused([](Builder m) { m.setFrom(kSilos); }, "sender is silo 8 of 8");
   expect_refused([](Builder m) { m.initEnvelopes(1)[0].setKind(99); }, "no kind 99");
   expect_refused([](Builder m) { m.initEnvelopes(1)[0].setCode(200); }, "status code 200");
   expect_refused([](Builder m) { m.initEnvelopes(1)[0].setPayload(1); }, "payload 1 of 0");
@@ -259,14 +259,14 @@ TEST(EnvelopeBatches, WhatDoesNotExistIsRefused) {
         m.initEnvelopes(1)[0].setKind(static_cast<std::uint8_t>(Kind::kArgument));
         m.getEnvelopes()[0].setOrigin(8);
       },
-      "origin of a call is shard 8");
+      "origin of a call is silo 8");
   for (const Kind kind : {Kind::kMoved, Kind::kPartial}) {
     expect_refused(
         [kind](Builder m) {
           m.initEnvelopes(1)[0].setKind(static_cast<std::uint8_t>(kind));
           m.getEnvelopes()[0].setNumber(std::uint64_t{1} << 32);
         },
-        "number is shard 4294967296");
+        "number is silo 4294967296");
   }
 }
 
@@ -303,7 +303,7 @@ TEST(EnvelopeBatches, AFrameThatIsCutAnywhereIsRefusedOrRead) {
     Parcels beside = parcels;
     const auto batch =
         decode_batch(frame_of({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(size)}),
-                     kNow, kShards, beside);
+                     kNow, kSilos, beside);
     if (batch.ok()) continue;
     EXPECT_EQ(batch.status().code(), StatusCode::kProtocolError) << batch.status().to_string();
     ++refused;
@@ -324,7 +324,7 @@ TEST(EnvelopeBatches, AByteThatChangedIsRefusedOrReadAndNothingElse) {
       std::vector<std::uint64_t> changed = words;
       changed[at / 8] ^= std::uint64_t{change} << at % 8 * 8;
       Parcels beside = parcels;
-      const auto batch = decode_batch(frame_of(changed), kNow, kShards, beside);
+      const auto batch = decode_batch(frame_of(changed), kNow, kSilos, beside);
       if (!batch.ok()) {
         ASSERT_EQ(batch.status().code(), StatusCode::kProtocolError) << batch.status().to_string();
         ++refused;
@@ -338,7 +338,7 @@ TEST(EnvelopeBatches, AByteThatChangedIsRefusedOrReadAndNothingElse) {
   }
 
   EXPECT_GT(refused, words.size());
-  EXPECT_GT(read, words.size()) << "most numbers are nobody's business but the shard's";
+  EXPECT_GT(read, words.size()) << "most numbers are nobody's business but the silo's";
 }
 
 }  // namespace

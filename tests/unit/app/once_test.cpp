@@ -121,7 +121,7 @@ TEST_F(Once, WhatNeverReachedAHandlerIsAnsweredWithoutASnapshot) {
   EXPECT_EQ(source.get().value()->getTotal(), 1);
 }
 
-/// Hands envelopes to a shard as another one would, and sees what comes back.
+/// Hands envelopes to a silo as another one would, and sees what comes back.
 TEST_F(Once, ARepeatedRequestIsAnsweredAsBeforeAndOnlyWhenThatIsSafe) {
   app::Apps& apps = cluster.state()->embedded->apps();
   auto gate = client.spawn<Gate>(client.hosts()).value().at(0);
@@ -141,7 +141,7 @@ TEST_F(Once, ARepeatedRequestIsAnsweredAsBeforeAndOnlyWhenThatIsSafe) {
     envelope.payload = make<Add>(amount(add)).raw();
     std::vector<app::Envelope> batch;
     batch.push_back(std::move(envelope));
-    apps.shard(app::shard_of_host(1))->wiring().door->deliver(batch);
+    apps.silo(app::silo_of_host(1))->wiring().door->deliver(batch);
   };
   repeat(5);
   settle();

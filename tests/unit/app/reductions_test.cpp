@@ -151,7 +151,7 @@ TEST_F(Mailboxes, OfTwoMembersOfOneHostTakeTurns) {
   auto turners = client.spawn<Turner>(host.each("worker", 2), &order).value();
   app::Apps& apps = cluster.state()->embedded->apps();
   std::promise<void> go_on;
-  apps.shard(app::shard_of_host(2))->wiring().door->post([&] { go_on.get_future().wait(); });
+  apps.silo(app::silo_of_host(2))->wiring().door->post([&] { go_on.get_future().wait(); });
 
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(turners.at(0).send(&Turner::nothing).ok());
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(turners.at(1).send(&Turner::nothing).ok());

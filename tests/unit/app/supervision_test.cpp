@@ -317,7 +317,7 @@ TEST_F(Supervision, LeavesNothingOfActorsThatAskInTheirDestructors) {
   EXPECT_EQ(gate.call(&Gate::held).get().value()->getNumber(), 0u);
   gate.kill();
   settle();
-  for (const app::Shard::Stock& stock : stocks()) {
+  for (const app::Silo::Stock& stock : stocks()) {
     EXPECT_EQ(stock.calls, 0u);
     EXPECT_EQ(stock.timers, 0u);
     EXPECT_EQ(stock.deliveries, 0u);

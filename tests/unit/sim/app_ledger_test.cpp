@@ -173,7 +173,7 @@ TEST_F(Ledger, Ap4AMailboxThatHoldsMoreThanItTakesIsSeen) {
 
   ledger.fill(first.member, 3, 5, 4);
 
-  expect_broken("AP-4", "5 messages of shard 3");
+  expect_broken("AP-4", "5 messages of silo 3");
 }
 
 TEST_F(Ledger, Ap5AHandlerThatBeginsWhileAnotherWaitsIsSeen) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/shard.hpp"
+#include "app/silo.hpp"
 #include "seaway/app/task.hpp"
 
 namespace seaway::app {
@@ -16,8 +16,8 @@ constexpr std::size_t kFanOut = 8;
 
 /// One call whose answer comes from the root of a tree of hosts. Host number k of those that have
 /// members has 8k + 1 .. 8k + 8 as its children.
-void Shard::start_reduction(Member* caller, std::uint32_t client, internal::CallOrder& order,
-                            internal::Combine combine) {
+void Silo::start_reduction(Member* caller, std::uint32_t client, internal::CallOrder& order,
+                           internal::Combine combine) {
   const auto fail = [&order](const Status& status) { order.one->answer(status); };
   if (!order.to.mesh || order.to.count == 0) {
     return fail(check_target(order.to.mesh.get(), UINT32_MAX, order.request_name));
@@ -28,29 +28,29 @@ void Shard::start_reduction(Member* caller, std::uint32_t client, internal::Call
                                  "can, and reduce() of what it returns"));
   }
   const Route& route = route_to(order.to.mesh);
-  std::vector<ShardId> shards;
-  std::map<ShardId, std::vector<std::uint32_t>> members;
+  std::vector<SiloId> silos;
+  std::map<SiloId, std::vector<std::uint32_t>> members;
   for (std::uint32_t i = 0; i < order.to.count; ++i) {
     const std::uint32_t index = order.to.at(i);
     if (Status status = check_target(order.to.mesh.get(), index, order.request_name);
         !status.ok()) {
       return fail(status);
     }
-    const ShardId shard = route.places[index].shard;
-    if (!wiring_.network->is_up(shard)) {
+    const SiloId silo = route.places[index].silo;
+    if (!wiring_.network->is_up(silo)) {
       return fail({StatusCode::kHostLost, std::string(order.request_name) + ": host " +
-                                              std::to_string(host_of_shard(shard)) + " was lost"});
+                                              std::to_string(host_of_silo(silo)) + " was lost"});
     }
-    if (members[shard].empty()) shards.push_back(shard);
-    members[shard].push_back(index);
+    if (members[silo].empty()) silos.push_back(silo);
+    members[silo].push_back(index);
   }
   Call& call = calls_.open();
   call.state = std::move(order.one);
   call.state->call_id = call.id;
   call.mesh = order.to.mesh;
   call.member = {order.to.mesh->id, order.to.at(0)};
-  call.shard = shards.front();
-  call.tree = shards;
+  call.silo = silos.front();
+  call.tree = silos;
   call.request_name = order.request_name;
   call.begun_ns = now_ns_;
   const auto limit = order.options.deadline.count() > 0 ? order.options.deadline : kCallDeadline;
@@ -58,7 +58,7 @@ void Shard::start_reduction(Member* caller, std::uint32_t client, internal::Call
   call.client = client;
   link_call(caller, call);
   wheel_.add(call, call.deadline_ns);
-  for (std::size_t k = 0; k < shards.size(); ++k) {
+  for (std::size_t k = 0; k < silos.size(); ++k) {
     Envelope envelope;
     envelope.kind = Kind::kCombine;
     envelope.member = {order.to.mesh->id, 0};
@@ -71,27 +71,27 @@ void Shard::start_reduction(Member* caller, std::uint32_t client, internal::Call
     envelope.payload = order.request;
     envelope.parcel = std::make_shared<Parcel>();
     envelope.parcel->combine = combine;
-    envelope.parcel->members = std::move(members[shards[k]]);
+    envelope.parcel->members = std::move(members[silos[k]]);
     envelope.parcel->is_root = k == 0;
-    if (k > 0) envelope.parcel->parent = shards[(k - 1) / kFanOut];
-    for (std::size_t child = kFanOut * k + 1; child <= kFanOut * (k + 1) && child < shards.size();
+    if (k > 0) envelope.parcel->parent = silos[(k - 1) / kFanOut];
+    for (std::size_t child = kFanOut * k + 1; child <= kFanOut * (k + 1) && child < silos.size();
          ++child) {
-      envelope.parcel->children.push_back(shards[child]);
+      envelope.parcel->children.push_back(silos[child]);
     }
-    post(shards[k], std::move(envelope));
+    post(silos[k], std::move(envelope));
   }
 }
 
 namespace {
 
 /// A reduction's number is its call's, and whose that is.
-std::uint64_t node_key(ShardId from, std::uint64_t call) {
+std::uint64_t node_key(SiloId from, std::uint64_t call) {
   return mix64(call ^ (std::uint64_t{from} << 48));
 }
 
 }  // namespace
 
-void Shard::on_combine(Envelope& envelope) {
+void Silo::on_combine(Envelope& envelope) {
   const Parcel& parcel = *envelope.parcel;
   const std::uint64_t id = node_key(envelope.from, envelope.call);
   std::unique_ptr<ReductionNode>& slot = nodes_[id];
@@ -143,7 +143,7 @@ void Shard::on_combine(Envelope& envelope) {
     }
     Delivery& delivery = deliveries_.take();
     delivery.state = Delivery::State::kQueued;
-    delivery.shard = this;
+    delivery.silo = this;
     delivery.member = member;
     delivery.method = method;
     delivery.from = envelope.from;
@@ -158,13 +158,13 @@ void Shard::on_combine(Envelope& envelope) {
   }
 }
 
-void Shard::contribute(ReductionNode& node, std::size_t at, Result<internal::RawMessage> value) {
+void Silo::contribute(ReductionNode& node, std::size_t at, Result<internal::RawMessage> value) {
   if (node.values[at]) return;
   node.values[at] = std::move(value);
   if (--node.missing == 0) finish_node(node);
 }
 
-void Shard::finish_node(ReductionNode& node) {
+void Silo::finish_node(ReductionNode& node) {
   Result<internal::RawMessage> sum = std::move(*node.values.front());
   for (std::size_t i = 1; i < node.values.size() && sum.ok(); ++i) {
     if (!node.values[i]->ok()) {
@@ -186,22 +186,22 @@ void Shard::finish_node(ReductionNode& node) {
   } else {
     envelope.status = sum.status();
   }
-  const ShardId to = node.is_root ? node.from : node.parent;
+  const SiloId to = node.is_root ? node.from : node.parent;
   wheel_.remove(node);
   nodes_.erase(node.id);
   post(to, std::move(envelope));
 }
 
-void Shard::place_partial(ReductionNode& node, ShardId child,
-                          const Result<internal::RawMessage>& value) {
+void Silo::place_partial(ReductionNode& node, SiloId child,
+                         const Result<internal::RawMessage>& value) {
   const auto found = std::find(node.children.begin(), node.children.end(), child);
   if (found == node.children.end()) return;
   const std::size_t own = node.values.size() - node.children.size();
   contribute(node, own + static_cast<std::size_t>(found - node.children.begin()), value);
 }
 
-void Shard::on_partial(Envelope& envelope) {
-  const std::uint64_t id = node_key(static_cast<ShardId>(envelope.number), envelope.call);
+void Silo::on_partial(Envelope& envelope) {
+  const std::uint64_t id = node_key(static_cast<SiloId>(envelope.number), envelope.call);
   std::unique_ptr<ReductionNode>& slot = nodes_[id];
   Result<internal::RawMessage> value = envelope.status.ok()
                                            ? Result<internal::RawMessage>(envelope.payload)

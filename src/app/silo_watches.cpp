@@ -4,12 +4,12 @@
 #include <memory>
 #include <utility>
 
-#include "app/shard.hpp"
+#include "app/silo.hpp"
 #include "seaway/app/task.hpp"
 
 namespace seaway::app {
 
-void Shard::watch(const internal::Members& members, MemberName watcher, std::uint64_t number) {
+void Silo::watch(const internal::Members& members, MemberName watcher, std::uint64_t number) {
   if (!members.mesh) return;
   Envelope envelope;
   envelope.kind = Kind::kWatch;
@@ -21,10 +21,10 @@ void Shard::watch(const internal::Members& members, MemberName watcher, std::uin
     envelope.parcel->members.push_back(members.at(i));
   }
   envelope.parcel->name = members.mesh->type->name;
-  post(members.mesh->owner_shard, std::move(envelope));
+  post(members.mesh->owner_silo, std::move(envelope));
 }
 
-void Shard::on_watch(const Envelope& envelope) {
+void Silo::on_watch(const Envelope& envelope) {
   Watch watch{envelope.from, envelope.sender, envelope.number, envelope.parcel->members};
   const auto found = owned_.find(envelope.member.mesh);
   if (found != owned_.end()) {
@@ -46,20 +46,20 @@ void Shard::on_watch(const Envelope& envelope) {
   notice.parcel->death = std::make_shared<const Death>(
       Death{envelope.member, envelope.parcel->name + " mesh",
             actor_lost("it had ended before it was watched"), 0, false, false});
-  post(watch.shard, std::move(notice));
+  post(watch.silo, std::move(notice));
   end_watch(watch);
 }
 
 /// A client's watch of a mesh that is over is not kept any longer.
-void Shard::end_watch(const Watch& watch) {
+void Silo::end_watch(const Watch& watch) {
   if (watch.watcher != MemberName()) return;
   Envelope last;
   last.kind = Kind::kNotice;
   last.number = watch.number;
-  post(watch.shard, std::move(last));
+  post(watch.silo, std::move(last));
 }
 
-void Shard::tell(OwnedMesh& owned, const Death& death) {
+void Silo::tell(OwnedMesh& owned, const Death& death) {
   const auto shared = std::make_shared<const Death>(death);
   if (owned.owner) hear(*owned.owner, death);
   for (const Watch& watch : owned.watches) {
@@ -73,11 +73,11 @@ void Shard::tell(OwnedMesh& owned, const Death& death) {
     notice.number = watch.number;
     notice.parcel = std::make_shared<Parcel>();
     notice.parcel->death = shared;
-    post(watch.shard, std::move(notice));
+    post(watch.silo, std::move(notice));
   }
 }
 
-void Shard::on_notice(const Envelope& envelope) {
+void Silo::on_notice(const Envelope& envelope) {
   if (envelope.member == MemberName()) {
     const auto found = watches_.find(envelope.number);
     if (found == watches_.end()) return;
@@ -93,11 +93,11 @@ void Shard::on_notice(const Envelope& envelope) {
 }
 
 /// Its handler of deaths takes its turn like any other: as a message.
-void Shard::hear(Member& member, const Death& death) {
+void Silo::hear(Member& member, const Death& death) {
   if (member.life == Member::Life::kDead || !member.mesh()->type->on_death) return;
   Delivery& delivery = deliveries_.take();
   delivery.state = Delivery::State::kQueued;
-  delivery.shard = this;
+  delivery.silo = this;
   delivery.member = &member;
   delivery.method = &kDeathMethod;
   delivery.from = wiring_.id;
@@ -112,7 +112,7 @@ void Shard::hear(Member& member, const Death& death) {
   make_ready(member);
 }
 
-const internal::MethodInfo Shard::kDeathMethod = {
+const internal::MethodInfo Silo::kDeathMethod = {
     0, 0, "Death", true, false, [](void* actor, internal::Invocation& invocation) {
       auto& delivery = static_cast<Delivery&>(invocation);
       try {
@@ -123,13 +123,13 @@ const internal::MethodInfo Shard::kDeathMethod = {
       }
     }};
 
-void Shard::keep_watch(std::uint64_t number, std::function<void(const Death&)> on_death) {
+void Silo::keep_watch(std::uint64_t number, std::function<void(const Death&)> on_death) {
   watches_[number] = std::move(on_death);
 }
 
 // Snapshots.
 
-void Shard::on_snapshot(Envelope& envelope) {
+void Silo::on_snapshot(Envelope& envelope) {
   const auto found = owned_.find(envelope.member.mesh);
   if (found == owned_.end()) return;
   OwnedMesh& owned = found->second;

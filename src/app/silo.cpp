@@ -1,6 +1,6 @@
-// Turns of a shard: what has come in is sorted, members handle, what is said goes out.
+// Turns of a silo: what has come in is sorted, members handle, what is said goes out.
 
-#include "app/shard.hpp"
+#include "app/silo.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -21,29 +21,29 @@ std::string_view to_string(Kind kind) {
 
 namespace {
 
-thread_local Shard* turning = nullptr;
+thread_local Silo* turning = nullptr;
 
 }  // namespace
 
-Shard::Turn::Turn(Shard& shard) : previous_(std::exchange(turning, &shard)) {}
-Shard::Turn::~Turn() { turning = previous_; }
+Silo::Turn::Turn(Silo& silo) : previous_(std::exchange(turning, &silo)) {}
+Silo::Turn::~Turn() { turning = previous_; }
 
-Shard* Shard::current() { return turning; }
+Silo* Silo::current() { return turning; }
 
-Shard::Shard(Wiring wiring)
+Silo::Silo(Wiring wiring)
     : wiring_(std::move(wiring)),
       wheel_(wiring_.engine->clock().now_ns()),
       calls_(wiring_.epoch << 20),
       last_mesh_(std::uint64_t{wiring_.epoch - 1} << 28),
       last_request_(std::uint64_t{wiring_.epoch - 1} << 28) {
-  outgoing_.resize(wiring_.network->shards());
-  incoming_.resize(wiring_.network->shards());
-  seen_.resize(wiring_.network->shards());
+  outgoing_.resize(wiring_.network->silos());
+  incoming_.resize(wiring_.network->silos());
+  seen_.resize(wiring_.network->silos());
   now_ns_ = wiring_.engine->clock().now_ns();
   routes_max_ = wiring_.limits.routes_max;
 }
 
-Shard::~Shard() {
+Silo::~Silo() {
   const Turn own(*this);
   // What was asked until now has an outcome all the same.
   for (Door::Posted& posted : wiring_.door->close().posted) run(posted);
@@ -63,9 +63,9 @@ Shard::~Shard() {
   if (armed_ns_ != 0) wiring_.engine->cancel(armed_);
 }
 
-void Shard::receive(const Frame&) { turn(); }
+void Silo::receive(const Frame&) { turn(); }
 
-void Shard::turn() {
+void Silo::turn() {
   const Turn own(*this);
   is_turning_ = true;
   now_ns_ = wiring_.engine->clock().now_ns();
@@ -82,7 +82,7 @@ void Shard::turn() {
   if (!ready_.empty() || !resumes_.empty() || !local_.empty()) wiring_.door->poke();
 }
 
-void Shard::run(Door::Posted& posted) {
+void Silo::run(Door::Posted& posted) {
   if (posted.work) {
     posted.work();
   } else {
@@ -91,7 +91,7 @@ void Shard::run(Door::Posted& posted) {
 }
 
 /// What was said comes before what is still to be handled, and who waits before who begins.
-bool Shard::step() {
+bool Silo::step() {
   if (!local_.empty()) {
     Envelope envelope = std::move(local_.front());
     local_.pop_front();
@@ -114,9 +114,9 @@ bool Shard::step() {
 
 /// Data only enters a mailbox here, and control takes effect at once: that is what brings control
 /// before data that came earlier.
-void Shard::accept(Envelope envelope) { dispatch(envelope); }
+void Silo::accept(Envelope envelope) { dispatch(envelope); }
 
-void Shard::post(ShardId to, Envelope&& envelope) {
+void Silo::post(SiloId to, Envelope&& envelope) {
   if (!has_origin(envelope.kind)) envelope.from = wiring_.id;
   if (to == wiring_.id) {
     // What runs no code of a user's may be done right here, also within a handler.
@@ -134,7 +134,7 @@ void Shard::post(ShardId to, Envelope&& envelope) {
   }
 }
 
-void Shard::flush() {
+void Silo::flush() {
   for (const CreditDue& due : credit_due_) {
     Envelope envelope;
     envelope.kind = Kind::kCredit;
@@ -144,14 +144,14 @@ void Shard::flush() {
   }
   credit_due_.clear();
   for (std::size_t i = 0; i < outgoing_to_.size(); ++i) {
-    const ShardId to = outgoing_to_[i];
+    const SiloId to = outgoing_to_[i];
     wiring_.network->send(wiring_.id, to, outgoing_[to]);
     outgoing_[to].clear();
   }
   outgoing_to_.clear();
 }
 
-void Shard::arm_timers() {
+void Silo::arm_timers() {
   const auto next_ns = wheel_.next_ns();
   if (!next_ns || (armed_ns_ != 0 && armed_ns_ <= *next_ns)) return;
   if (armed_ns_ != 0) wiring_.engine->cancel(armed_);
@@ -162,34 +162,34 @@ void Shard::arm_timers() {
     armed_ns_ = 0;
     now_ns_ = wiring_.engine->clock().now_ns();
     wheel_.advance(now_ns_,
-                   [this](actor::TimerNode& node) { fire(static_cast<ShardTimer&>(node)); });
+                   [this](actor::TimerNode& node) { fire(static_cast<SiloTimer&>(node)); });
     turn();
   });
 }
 
-void Shard::fire(ShardTimer& timer) {
+void Silo::fire(SiloTimer& timer) {
   switch (timer.kind) {
-    case ShardTimer::Kind::kCall:
+    case SiloTimer::Kind::kCall:
       on_call_due(static_cast<Call&>(timer));
       return;
-    case ShardTimer::Kind::kSleep:
+    case SiloTimer::Kind::kSleep:
       end_sleep(static_cast<SleepState&>(timer))->complete({});
       return;
-    case ShardTimer::Kind::kStop:
+    case SiloTimer::Kind::kStop:
       on_stop_due(static_cast<StopRequest&>(timer));
       return;
-    case ShardTimer::Kind::kArgument: {
+    case SiloTimer::Kind::kArgument: {
       const Envelope& early = static_cast<EarlyArgument&>(timer).envelope;
       early_arguments_.erase({early.from, early.call});
       return;
     }
-    case ShardTimer::Kind::kNode:
+    case SiloTimer::Kind::kNode:
       nodes_.erase(static_cast<ReductionNode&>(timer).id);
       return;
   }
 }
 
-void Shard::dispatch(Envelope& envelope) {
+void Silo::dispatch(Envelope& envelope) {
   switch (envelope.kind) {
     case Kind::kCall:
       return on_call(envelope);
@@ -246,7 +246,7 @@ void Shard::dispatch(Envelope& envelope) {
   }
 }
 
-Shard::Stock Shard::stock() const {
+Silo::Stock Silo::stock() const {
   Stock stock;
   stock.members = member_count_;
   stock.deliveries = deliveries_.used() + early_arguments_.size();

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/shard.hpp"
+#include "app/silo.hpp"
 #include "base/check.hpp"
 #include "seaway/app/task.hpp"
 
@@ -44,7 +44,7 @@ std::string handlers_of(const internal::ActorTypeInfo& type) {
 }  // namespace
 
 /// Answers what never came to its member.
-void Shard::refuse(const Envelope& envelope, Status status) {
+void Silo::refuse(const Envelope& envelope, Status status) {
   if (envelope.call == 0) {
     credit_due_.push_back({envelope.from, envelope.member, 1});
     return;
@@ -66,7 +66,7 @@ std::uint32_t uses_of(std::uint64_t call) { return static_cast<std::uint32_t>(ca
 
 }  // namespace
 
-void Shard::on_call(Envelope& envelope) {
+void Silo::on_call(Envelope& envelope) {
   if (!envelope.awaits_argument) return take_call(envelope);
   std::vector<std::uint32_t>& seen = seen_[envelope.from];
   const std::uint32_t place = place_of(envelope.call);
@@ -79,7 +79,7 @@ void Shard::on_call(Envelope& envelope) {
   on_argument(early.mapped()->envelope);
 }
 
-void Shard::take_call(Envelope& envelope) {
+void Silo::take_call(Envelope& envelope) {
   LocalMesh* local = find_local(envelope.member.mesh);
   Member* member = local && envelope.member.index < local->members.size()
                        ? local->members[envelope.member.index].get()
@@ -93,7 +93,7 @@ void Shard::take_call(Envelope& envelope) {
     } else if (local && local->graves.contains(envelope.member.index)) {
       text += " has died: " + local->graves[envelope.member.index].to_string();
     } else {
-      text += " does not live on host " + std::to_string(host_of_shard(wiring_.id)) + " any more";
+      text += " does not live on host " + std::to_string(host_of_silo(wiring_.id)) + " any more";
     }
     return refuse(envelope, actor_lost(text + "; nothing was handled"));
   }
@@ -111,7 +111,7 @@ void Shard::take_call(Envelope& envelope) {
   }
   Delivery& delivery = deliveries_.take();
   delivery.state = Delivery::State::kQueued;
-  delivery.shard = this;
+  delivery.silo = this;
   delivery.member = member;
   delivery.method = method;
   delivery.from = envelope.from;
@@ -138,7 +138,7 @@ void Shard::take_call(Envelope& envelope) {
 
 /// True when the same request was answered before, or is being handled: then this one gets the same
 /// answer and is not handled again.
-bool Shard::join_once(Delivery& delivery) {
+bool Silo::join_once(Delivery& delivery) {
   Member::Extras& extras = delivery.member->extras();
   const auto [found, is_new] = extras.once.try_emplace(delivery.request_id);
   if (is_new) return false;
@@ -162,7 +162,7 @@ auto find_held(std::vector<Member::Held>& held, const MemberName& sender) {
 }  // namespace
 
 /// Behind what its sender sent before: also when that one still waits for its argument.
-void Shard::enqueue(Delivery& delivery) {
+void Silo::enqueue(Delivery& delivery) {
   Member& member = *delivery.member;
   const bool holds = member.find_extras() && !member.find_extras()->held.empty();
   if (delivery.awaits_argument || holds) {
@@ -178,10 +178,10 @@ void Shard::enqueue(Delivery& delivery) {
   make_ready(member);
 }
 
-void Shard::on_argument(Envelope& envelope) {
+void Silo::on_argument(Envelope& envelope) {
   Delivery* delivery = find_incoming(envelope.from, envelope.call);
   if (!delivery) {
-    // It comes from a third shard: it may be here before the call, or after its end.
+    // It comes from a third silo: it may be here before the call, or after its end.
     const std::vector<std::uint32_t>& seen = seen_[envelope.from];
     const std::uint32_t place = place_of(envelope.call);
     if (place >= seen.size() || seen[place] < uses_of(envelope.call)) {
@@ -222,15 +222,15 @@ void Shard::on_argument(Envelope& envelope) {
   if (member.life != Member::Life::kDead) end_if_due(member);
 }
 
-void Shard::on_forward(Envelope& envelope) {
+void Silo::on_forward(Envelope& envelope) {
   Delivery* delivery = find_incoming(envelope.from, envelope.call);
   // It was answered already: then its caller has that, and passes it on.
   if (!delivery) return;
   delivery->forwards.push_back(
-      {envelope.from, envelope.request_id, envelope.sender, static_cast<ShardId>(envelope.number)});
+      {envelope.from, envelope.request_id, envelope.sender, static_cast<SiloId>(envelope.number)});
 }
 
-void Shard::on_more(const Envelope& envelope) {
+void Silo::on_more(const Envelope& envelope) {
   Delivery* delivery = find_incoming(envelope.from, envelope.call);
   if (!delivery) return;
   delivery->credit += static_cast<std::uint32_t>(envelope.number);
@@ -245,7 +245,7 @@ void Shard::on_more(const Envelope& envelope) {
   std::exchange(delivery->blocked_write, nullptr)->complete({});
 }
 
-void Shard::on_cancel(const Envelope& envelope) {
+void Silo::on_cancel(const Envelope& envelope) {
   Delivery* delivery = find_incoming(envelope.from, envelope.call);
   if (!delivery) {
     if (envelope.number > 0) credit_due_.push_back({envelope.from, envelope.member, 1});
@@ -287,14 +287,14 @@ void Shard::on_cancel(const Envelope& envelope) {
   end_if_due(member);
 }
 
-Delivery* Shard::find_incoming(ShardId from, std::uint64_t call) {
+Delivery* Silo::find_incoming(SiloId from, std::uint64_t call) {
   const auto place = static_cast<std::uint32_t>(call);
   if (from >= incoming_.size() || place >= incoming_[from].size()) return nullptr;
   Delivery* delivery = incoming_[from][place];
   return delivery && delivery->call == call && delivery->from == from ? delivery : nullptr;
 }
 
-void Shard::make_ready(Member& member) {
+void Silo::make_ready(Member& member) {
   if (member.is_ready || member.mailbox.empty() || member.life == Member::Life::kDead) return;
   const Delivery& first = *member.mailbox.first();
   if (member.waiting > 0 && !first.method->is_interleaved) return;
@@ -302,7 +302,7 @@ void Shard::make_ready(Member& member) {
   ready_.push_back(&member);
 }
 
-void Shard::run_next(Member& member) {
+void Silo::run_next(Member& member) {
   member.is_ready = false;
   if (member.mailbox.empty() || member.life == Member::Life::kDead) return;
   Delivery& delivery = *member.mailbox.first();
@@ -313,7 +313,7 @@ void Shard::run_next(Member& member) {
   make_ready(member);
 }
 
-void Shard::run(Delivery& delivery) {
+void Silo::run(Delivery& delivery) {
   delivery.state = Delivery::State::kRunning;
   delivery.member->running.push_back(delivery);
   delivery.is_entered = true;
@@ -327,7 +327,7 @@ void Shard::run(Delivery& delivery) {
   settle(delivery);
 }
 
-void Shard::resume(Delivery& delivery) {
+void Silo::resume(Delivery& delivery) {
   delivery.is_resuming = false;
   if (delivery.state != Delivery::State::kRunning || !delivery.resumes) return;
   const std::shared_ptr<Member> keeps =
@@ -349,14 +349,14 @@ void Shard::resume(Delivery& delivery) {
   make_ready(member);
 }
 
-void Shard::resume_later(Delivery& delivery) {
+void Silo::resume_later(Delivery& delivery) {
   if (delivery.is_resuming || !delivery.resumes) return;
   delivery.is_resuming = true;
   resumes_.push_back(&delivery);
 }
 
 /// A handler has returned, or waits: what it said takes effect.
-void Shard::settle(Delivery& delivery) {
+void Silo::settle(Delivery& delivery) {
   Member& member = *delivery.member;
   if (delivery.crash_cause) {
     end_member(member, std::move(*delivery.crash_cause));
@@ -381,7 +381,7 @@ void Shard::settle(Delivery& delivery) {
 }
 
 /// Gives a call its answer. The delivery is in no list any more, and is gone afterwards.
-void Shard::answer(Delivery& delivery, Result<internal::RawMessage> reply) {
+void Silo::answer(Delivery& delivery, Result<internal::RawMessage> reply) {
   if (delivery.node) {
     const ReductionNode* const node = std::exchange(delivery.node, nullptr);
     const std::size_t position = delivery.node_position;
@@ -428,7 +428,7 @@ void Shard::answer(Delivery& delivery, Result<internal::RawMessage> reply) {
   release(delivery);
 }
 
-void Shard::send_reply(Delivery& delivery, const Result<internal::RawMessage>& reply) {
+void Silo::send_reply(Delivery& delivery, const Result<internal::RawMessage>& reply) {
   if (delivery.call == 0) return;
   Member& member = *delivery.member;
   for (const Forward& forward : delivery.forwards) {
@@ -442,7 +442,7 @@ void Shard::send_reply(Delivery& delivery, const Result<internal::RawMessage>& r
     } else {
       argument.status = reply.status();
     }
-    post(forward.target_shard, std::move(argument));
+    post(forward.target_silo, std::move(argument));
   }
   Envelope envelope;
   envelope.kind = Kind::kReply;
@@ -462,7 +462,7 @@ void Shard::send_reply(Delivery& delivery, const Result<internal::RawMessage>& r
 
 /// An answer leaves when the snapshot is safe that it rests on: the one about to be taken, if a
 /// handler has just run, else the last one.
-void Shard::reply_when_kept(Member& member, bool is_handled, ShardId to, Envelope envelope) {
+void Silo::reply_when_kept(Member& member, bool is_handled, SiloId to, Envelope envelope) {
   const internal::ActorTypeInfo& type = *member.mesh()->type;
   if (type.snapshot && type.snapshot_every == 1 && member.life != Member::Life::kDead) {
     Member::Extras& extras = member.extras();
@@ -476,7 +476,7 @@ void Shard::reply_when_kept(Member& member, bool is_handled, ShardId to, Envelop
 }
 
 /// Back to the pool; one-way messages give their credit back.
-void Shard::release(Delivery& delivery) {
+void Silo::release(Delivery& delivery) {
   if (delivery.is_resuming) std::erase(resumes_, &delivery);
   if (delivery.call != 0) {
     auto& places = incoming_[delivery.from];
@@ -497,13 +497,13 @@ void Shard::release(Delivery& delivery) {
   deliveries_.give_back(delivery);
 }
 
-void Shard::after_handling(Member& member) {
+void Silo::after_handling(Member& member) {
   const internal::ActorTypeInfo& type = *member.mesh()->type;
   if (type.snapshot && ++member.extras().handled % type.snapshot_every == 0) take_snapshot(member);
   if (member.life == Member::Life::kStopping) end_when_drained(member);
 }
 
-void Shard::take_snapshot(Member& member) {
+void Silo::take_snapshot(Member& member) {
   Member::Extras& extras = member.extras();
   auto snapshot = std::make_shared<Snapshot>();
   try {
@@ -524,10 +524,10 @@ void Shard::take_snapshot(Member& member) {
   envelope.parcel = std::make_shared<Parcel>();
   envelope.parcel->starts.push_back(
       {member.index(), member.incarnation(), std::move(snapshot), extras.snapshots, {}});
-  post(member.mesh()->owner_shard, std::move(envelope));
+  post(member.mesh()->owner_silo, std::move(envelope));
 }
 
-void Shard::on_kept(const Envelope& envelope) {
+void Silo::on_kept(const Envelope& envelope) {
   Member* member = find_member(envelope.member);
   if (!member || !member->find_extras()) return;
   member->extras().kept = envelope.number;
@@ -539,8 +539,8 @@ void Shard::on_kept(const Envelope& envelope) {
   if (member->life == Member::Life::kStopping) end_when_drained(*member);
 }
 
-void Shard::answer_later(Delivery& delivery, std::uint64_t ticket,
-                         Result<internal::RawMessage> reply) {
+void Silo::answer_later(Delivery& delivery, std::uint64_t ticket,
+                        Result<internal::RawMessage> reply) {
   if (delivery.ticket != ticket || delivery.state != Delivery::State::kRunning) return;
   if (delivery.is_entered) {  // Within its own handler.
     delivery.reply = std::move(reply);
@@ -552,8 +552,7 @@ void Shard::answer_later(Delivery& delivery, std::uint64_t ticket,
   after_handling(member);
 }
 
-Future<void> Shard::write_item(Delivery& delivery, std::uint64_t ticket,
-                               internal::RawMessage item) {
+Future<void> Silo::write_item(Delivery& delivery, std::uint64_t ticket, internal::RawMessage item) {
   const auto failed = [](Status status) { return Future<void>::of(std::move(status)); };
   if (delivery.ticket != ticket || delivery.state != Delivery::State::kRunning) {
     return failed(cancelled("this stream has ended"));

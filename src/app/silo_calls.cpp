@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "app/mesh_request.hpp"
-#include "app/shard.hpp"
+#include "app/silo.hpp"
 
 namespace seaway::app {
 namespace {
@@ -26,7 +26,7 @@ bool may_try_again(StatusCode code) {
 
 }  // namespace
 
-Route& Shard::route_to(const std::shared_ptr<const internal::MeshInfo>& mesh) {
+Route& Silo::route_to(const std::shared_ptr<const internal::MeshInfo>& mesh) {
   if (last_route_ && last_route_->mesh->id == mesh->id) return *last_route_;
   const auto found = routes_.find(mesh->id);
   if (found != routes_.end()) return *(last_route_ = &found->second);
@@ -35,25 +35,25 @@ Route& Shard::route_to(const std::shared_ptr<const internal::MeshInfo>& mesh) {
   route.mesh = mesh;
   route.places.resize(mesh->hosts.size());
   for (std::size_t i = 0; i < route.places.size(); ++i) {
-    route.places[i].shard = shard_of_host(mesh->hosts[i]);
+    route.places[i].silo = silo_of_host(mesh->hosts[i]);
   }
   for (auto at = moved_.lower_bound({mesh->id, 0});
        at != moved_.end() && at->first.mesh == mesh->id; ++at) {
-    route.places[at->first.index].shard = at->second;
+    route.places[at->first.index].silo = at->second;
   }
   return route;
 }
 
 /// Forgets routes on which nothing is under way; they are made again when they are needed.
-void Shard::trim_routes() {
+void Silo::trim_routes() {
   std::erase_if(routes_, [](const auto& entry) { return entry.second.in_flight == 0; });
   last_route_ = nullptr;
   // Not again before as many have come, so that each route pays for one look.
   routes_max_ = std::max<std::size_t>(wiring_.limits.routes_max, 2 * routes_.size());
 }
 
-Status Shard::check_target(const internal::MeshInfo* mesh, std::uint32_t index,
-                           std::string_view what) {
+Status Silo::check_target(const internal::MeshInfo* mesh, std::uint32_t index,
+                          std::string_view what) {
   if (mesh && index < mesh->hosts.size()) return {};
   return not_found(std::string(what) + " to " + internal::member_name(mesh, index) +
                    ": there is no such member" +
@@ -61,7 +61,7 @@ Status Shard::check_target(const internal::MeshInfo* mesh, std::uint32_t index,
                          : "; the reference is empty"));
 }
 
-void Shard::fail_unsent(const internal::CallOrder& order, const Status& status) {
+void Silo::fail_unsent(const internal::CallOrder& order, const Status& status) {
   if (order.one) order.one->answer(status);
   for (std::uint32_t i = 0; i < order.many.size(); ++i) {
     order.many[i]->answer(status);
@@ -69,7 +69,7 @@ void Shard::fail_unsent(const internal::CallOrder& order, const Status& status) 
   }
 }
 
-void Shard::start_call(Member* caller, std::uint32_t client, internal::CallOrder& order) {
+void Silo::start_call(Member* caller, std::uint32_t client, internal::CallOrder& order) {
   if (!order.to.mesh || order.to.count == 0) {
     return fail_unsent(order, check_target(order.to.mesh.get(), UINT32_MAX, order.request_name));
   }
@@ -121,7 +121,7 @@ void Shard::start_call(Member* caller, std::uint32_t client, internal::CallOrder
     for (std::uint32_t i = 0; i < order.to.count; ++i) {
       const std::uint32_t at = (begin + i) % order.to.count;
       const std::uint32_t index = order.to.at(at);
-      if (index >= route.places.size() || !wiring_.network->is_up(route.places[index].shard)) {
+      if (index >= route.places.size() || !wiring_.network->is_up(route.places[index].silo)) {
         continue;
       }
       if (route.places[index].in_flight < least) {
@@ -133,9 +133,9 @@ void Shard::start_call(Member* caller, std::uint32_t client, internal::CallOrder
   open_call(caller, client, order, position, order.to.at(position), order.one, std::move(shape));
 }
 
-void Shard::open_call(Member* caller, std::uint32_t client, const internal::CallOrder& order,
-                      std::uint32_t position, std::uint32_t index,
-                      std::shared_ptr<internal::CallBase> state, Envelope envelope) {
+void Silo::open_call(Member* caller, std::uint32_t client, const internal::CallOrder& order,
+                     std::uint32_t position, std::uint32_t index,
+                     std::shared_ptr<internal::CallBase> state, Envelope envelope) {
   const auto refuse = [&](const Status& status) {
     state->answer(status);
     if (order.sink) order.sink->on_end(position, status);
@@ -184,18 +184,18 @@ void Shard::open_call(Member* caller, std::uint32_t client, const internal::Call
 }
 
 /// To wherever its member is now, for the first time or again; false when it was not sent.
-bool Shard::send_call(Call& call, Envelope&& envelope) {
+bool Silo::send_call(Call& call, Envelope&& envelope) {
   Route& route = route_to(call.mesh);
   Route::Place& place = route.places[call.member.index];
-  call.shard = place.shard;
+  call.silo = place.silo;
   Status status;
   if (place.in_flight >= call.mesh->type->mailbox_max) {
     status = resource_exhausted(
         call_name(call) + ": " + std::to_string(call.mesh->type->mailbox_max) +
         " messages from here wait there already (mailbox_max); wait for some of them");
-  } else if (!wiring_.network->is_up(call.shard)) {
+  } else if (!wiring_.network->is_up(call.silo)) {
     status = {StatusCode::kHostLost, call_name(call) + ": host " +
-                                         std::to_string(host_of_shard(call.shard)) +
+                                         std::to_string(host_of_silo(call.silo)) +
                                          " was lost; nothing was sent"};
   }
   if (!status.ok()) {
@@ -207,16 +207,16 @@ bool Shard::send_call(Call& call, Envelope&& envelope) {
   ++place.in_flight;
   ++route.in_flight;
   wheel_.add(call, call.deadline_ns);
-  post(call.shard, std::move(envelope));
+  post(call.silo, std::move(envelope));
   return true;
 }
 
 /// Has the future that is this call's request sent to its member when it is there: by whoever makes
-/// it if that is a call of this shard, else from here.
-void Shard::pass_argument(const internal::CallOrder& order, Call& call) {
+/// it if that is a call of this silo, else from here.
+void Silo::pass_argument(const internal::CallOrder& order, Call& call) {
   Call* source = order.argument_call ? calls_.find(order.argument_call->call_id) : nullptr;
   if (source && source->state.get() == order.argument_call && !source->is_resting) {
-    source->dependents.push_back({call.shard, call.id});
+    source->dependents.push_back({call.silo, call.id});
     // What fails may be tried again: then only its last outcome is an argument.
     if (source->again) return;
     Envelope envelope;
@@ -224,9 +224,9 @@ void Shard::pass_argument(const internal::CallOrder& order, Call& call) {
     envelope.member = source->member;
     envelope.call = source->id;
     envelope.sender = call.member;
-    envelope.number = call.shard;
+    envelope.number = call.silo;
     envelope.request_id = call.id;
-    post(source->shard, std::move(envelope));
+    post(source->silo, std::move(envelope));
     return;
   }
   const auto outcome =
@@ -235,8 +235,8 @@ void Shard::pass_argument(const internal::CallOrder& order, Call& call) {
                 [state = order.argument, from = order.argument_call] { return from->outcome(); })
           : order.argument_outcome;
   order.argument->then(inline_executor(), [this, outcome, id = call.id, member = call.member,
-                                           shard = call.shard, door = wiring_.door] {
-    door->post([this, outcome, id, member, shard] {
+                                           silo = call.silo, door = wiring_.door] {
+    door->post([this, outcome, id, member, silo] {
       Envelope envelope;
       envelope.kind = Kind::kArgument;
       envelope.from = wiring_.id;
@@ -248,12 +248,12 @@ void Shard::pass_argument(const internal::CallOrder& order, Call& call) {
       } else {
         envelope.status = result.status();
       }
-      post(shard, std::move(envelope));
+      post(silo, std::move(envelope));
     });
   });
 }
 
-Status Shard::start_send(Member* caller, std::uint32_t client, internal::CallOrder& order) {
+Status Silo::start_send(Member* caller, std::uint32_t client, internal::CallOrder& order) {
   Envelope shape;
   shape.kind = Kind::kCall;
   shape.request_type = order.request_type;
@@ -274,11 +274,11 @@ Status Shard::start_send(Member* caller, std::uint32_t client, internal::CallOrd
     if (status.ok()) {
       Route& route = route_to(order.to.mesh);
       Route::Place& place = route.places[index];
-      if (!wiring_.network->is_up(place.shard)) {
-        status = {StatusCode::kHostLost,
-                  std::string(order.request_name) + " to " +
-                      internal::member_name(order.to.mesh.get(), index) + ": host " +
-                      std::to_string(host_of_shard(place.shard)) + " was lost"};
+      if (!wiring_.network->is_up(place.silo)) {
+        status = {StatusCode::kHostLost, std::string(order.request_name) + " to " +
+                                             internal::member_name(order.to.mesh.get(), index) +
+                                             ": host " + std::to_string(host_of_silo(place.silo)) +
+                                             " was lost"};
       } else if (place.in_flight >= order.to.mesh->type->mailbox_max) {
         status = resource_exhausted(
             std::string(order.request_name) + " to " +
@@ -290,9 +290,9 @@ Status Shard::start_send(Member* caller, std::uint32_t client, internal::CallOrd
         ++route.in_flight;
         shape.member = {order.to.mesh->id, index};
         if (i + 1 == order.to.count) {
-          post(place.shard, std::move(shape));
+          post(place.silo, std::move(shape));
         } else {
-          post(place.shard, Envelope(shape));
+          post(place.silo, Envelope(shape));
         }
         continue;
       }
@@ -307,7 +307,7 @@ Status Shard::start_send(Member* caller, std::uint32_t client, internal::CallOrd
   return why;
 }
 
-void Shard::return_credit(MemberName member) {
+void Silo::return_credit(MemberName member) {
   if (!last_route_ || last_route_->mesh->id != member.mesh) {
     const auto found = routes_.find(member.mesh);
     if (found == routes_.end()) return;
@@ -319,11 +319,11 @@ void Shard::return_credit(MemberName member) {
   --last_route_->in_flight;
 }
 
-void Shard::on_credit(const Envelope& envelope) {
+void Silo::on_credit(const Envelope& envelope) {
   for (std::uint64_t i = 0; i < envelope.number; ++i) return_credit(envelope.member);
 }
 
-void Shard::on_reply(Envelope& envelope) {
+void Silo::on_reply(Envelope& envelope) {
   Call* call = calls_.find(envelope.call);
   if (!call) return;  // It was given up, or was late.
   if (call->is_resting) return;
@@ -339,13 +339,13 @@ void Shard::on_reply(Envelope& envelope) {
   close_call(*call, std::move(envelope.payload), envelope.number);
 }
 
-void Shard::on_item(Envelope& envelope) {
+void Silo::on_item(Envelope& envelope) {
   Call* call = calls_.find(envelope.call);
   if (call && call->sink) call->sink->on_item(call->position, std::move(envelope.payload));
 }
 
 /// False when the call's tries are used up, or its deadline would come first.
-bool Shard::try_again(Call& call) {
+bool Silo::try_again(Call& call) {
   if (call.tries >= call.retries || !call.again) return false;
   const std::uint64_t pause = wiring_.limits.restart_pause_ns << std::min(call.tries, 10u);
   if (now_ns_ + pause >= call.deadline_ns) return false;
@@ -357,7 +357,7 @@ bool Shard::try_again(Call& call) {
   return true;
 }
 
-void Shard::on_call_due(Call& call) {
+void Silo::on_call_due(Call& call) {
   if (call.is_resting) {
     send_call(call, Envelope(*call.again));
     return;
@@ -365,7 +365,7 @@ void Shard::on_call_due(Call& call) {
   withdraw(call);
   close_call(
       call,
-      deadline_exceeded(call_name(call) + " on host " + std::to_string(host_of_shard(call.shard)) +
+      deadline_exceeded(call_name(call) + " on host " + std::to_string(host_of_silo(call.silo)) +
                         ": no answer within " + seconds(call.deadline_ns - call.begun_ns) +
                         "; whether it was handled is not known"),
       0);
@@ -373,18 +373,18 @@ void Shard::on_call_due(Call& call) {
 
 /// Tells the callee that nobody wants its answer any more. What was sent there still is there: it
 /// is the callee who gives the credit back, when it is not.
-void Shard::withdraw(Call& call) {
+void Silo::withdraw(Call& call) {
   if (call.is_resting) return;
   Envelope envelope;
   envelope.kind = Kind::kCancel;
   envelope.member = call.member;
   envelope.call = call.id;
   envelope.number = std::exchange(call.has_credit, false) ? 1 : 0;
-  post(call.shard, std::move(envelope));
+  post(call.silo, std::move(envelope));
 }
 
 /// The one outcome of a call. `forwarded`: to how many dependents its callee has passed it on.
-void Shard::close_call(Call& call, Result<internal::RawMessage> outcome, std::uint64_t forwarded) {
+void Silo::close_call(Call& call, Result<internal::RawMessage> outcome, std::uint64_t forwarded) {
   wheel_.remove(call);
   if (std::exchange(call.has_credit, false)) return_credit(call.member);
   if (call.caller) {
@@ -401,7 +401,7 @@ void Shard::close_call(Call& call, Result<internal::RawMessage> outcome, std::ui
     if (!dependent) continue;
     if (i < forwarded) {
       dependent->argument = std::make_unique<Result<internal::RawMessage>>(outcome);
-      dependent->argument_from = call.shard;
+      dependent->argument_from = call.silo;
     } else {
       send_argument(*dependent, outcome);
     }
@@ -417,7 +417,7 @@ void Shard::close_call(Call& call, Result<internal::RawMessage> outcome, std::ui
   if (waiting) resume_later(static_cast<Delivery&>(*waiting));
 }
 
-void Shard::send_argument(const Call& call, const Result<internal::RawMessage>& outcome) {
+void Silo::send_argument(const Call& call, const Result<internal::RawMessage>& outcome) {
   Envelope envelope;
   envelope.kind = Kind::kArgument;
   envelope.from = wiring_.id;
@@ -428,17 +428,17 @@ void Shard::send_argument(const Call& call, const Result<internal::RawMessage>& 
   } else {
     envelope.status = outcome.status();
   }
-  post(call.shard, std::move(envelope));
+  post(call.silo, std::move(envelope));
 }
 
-void Shard::cancel_call(internal::CallBase& state) {
+void Silo::cancel_call(internal::CallBase& state) {
   Call* call = calls_.find(state.call_id);
   if (!call || call->state.get() != &state) return;
   withdraw(*call);
   close_call(*call, cancelled(call_name(*call) + " was given up by its caller"), 0);
 }
 
-void Shard::grant(internal::CallBase& state, std::uint32_t count) {
+void Silo::grant(internal::CallBase& state, std::uint32_t count) {
   const Call* call = calls_.find(state.call_id);
   if (!call) return;
   Envelope envelope;
@@ -446,11 +446,11 @@ void Shard::grant(internal::CallBase& state, std::uint32_t count) {
   envelope.member = call->member;
   envelope.call = call->id;
   envelope.number = count;
-  post(call->shard, std::move(envelope));
+  post(call->silo, std::move(envelope));
 }
 
 /// A member's calls end with it.
-void Shard::link_call(Member* caller, Call& call) {
+void Silo::link_call(Member* caller, Call& call) {
   if (!caller) return;
   call.state->caller_member = caller;
   call.caller = caller;
@@ -460,7 +460,7 @@ void Shard::link_call(Member* caller, Call& call) {
   caller->calls = &call;
 }
 
-void Shard::abandon_calls(Member& member) {
+void Silo::abandon_calls(Member& member) {
   while (member.calls) {
     Call& call = *member.calls;
     withdraw(call);

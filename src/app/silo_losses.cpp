@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/shard.hpp"
+#include "app/silo.hpp"
 
 namespace seaway::app {
 
-void Shard::on_shard_lost(ShardId lost) {
+void Silo::on_silo_lost(SiloId lost) {
   const Turn own(*this);
   now_ns_ = wiring_.engine->clock().now_ns();
-  const std::string host = "host " + std::to_string(host_of_shard(lost));
+  const std::string host = "host " + std::to_string(host_of_silo(lost));
   lose_callers(lost);
   lose_owner(lost);
   calls_.for_each([&](Call& call) {
     const bool is_in_tree = std::find(call.tree.begin(), call.tree.end(), lost) != call.tree.end();
-    if ((call.shard != lost && !is_in_tree) || call.is_resting) return;
+    if ((call.silo != lost && !is_in_tree) || call.is_resting) return;
     const Status status(StatusCode::kHostLost,
                         std::string(call.request_name) + " to " +
                             internal::member_name(call.mesh.get(), call.member.index) + ": " +
@@ -28,18 +28,18 @@ void Shard::on_shard_lost(ShardId lost) {
   });
   for (auto& [id, route] : routes_) {
     for (std::uint32_t i = 0; i < route.places.size(); ++i) {
-      if (route.places[i].shard == lost) recount_credit(route, i);
+      if (route.places[i].silo == lost) recount_credit(route, i);
     }
   }
   lose_reductions(lost);
   std::vector<std::pair<MemberName, std::uint32_t>> dead;
   for (auto& [id, owned] : owned_) {
-    std::erase_if(owned.watches, [lost](const Watch& watch) { return watch.shard == lost; });
+    std::erase_if(owned.watches, [lost](const Watch& watch) { return watch.silo == lost; });
     // One that waits for its name has asked nobody to start anything.
     if (owned.spawned && owned.starting == 0) continue;
     for (std::uint32_t i = 0; i < owned.places.size(); ++i) {
       const OwnedMesh::Place& place = owned.places[i];
-      if (place.shard == lost && !place.is_done) dead.push_back({{id, i}, place.incarnation});
+      if (place.silo == lost && !place.is_done) dead.push_back({{id, i}, place.incarnation});
     }
   }
   for (const auto& [member, incarnation] : dead) {
@@ -48,16 +48,16 @@ void Shard::on_shard_lost(ShardId lost) {
   turn();
 }
 
-void Shard::on_shard_back(ShardId back) {
+void Silo::on_silo_back(SiloId back) {
   const Turn own(*this);
   for (const auto& [id, owned] : owned_) {
     for (std::uint32_t i = 0; i < owned.places.size(); ++i) {
       const OwnedMesh::Place& place = owned.places[i];
-      if (place.is_done || place.shard == shard_of_host(owned.mesh->hosts[i])) continue;
+      if (place.is_done || place.silo == silo_of_host(owned.mesh->hosts[i])) continue;
       Envelope moved;
       moved.kind = Kind::kMoved;
       moved.member = {id, i};
-      moved.number = place.shard;
+      moved.number = place.silo;
       post(back, std::move(moved));
     }
   }
@@ -65,7 +65,7 @@ void Shard::on_shard_back(ShardId back) {
 }
 
 /// What was asked from there is wanted by nobody; an argument from there never comes.
-void Shard::lose_callers(ShardId lost) {
+void Silo::lose_callers(SiloId lost) {
   for (std::size_t i = 0; i < incoming_[lost].size(); ++i) {
     Delivery* const delivery = incoming_[lost][i];
     if (!delivery) continue;
@@ -86,13 +86,13 @@ void Shard::lose_callers(ShardId lost) {
 }
 
 /// Members whose parent lived there end, as a member's meshes do with it; and their names.
-void Shard::lose_owner(ShardId lost) {
+void Silo::lose_owner(SiloId lost) {
   std::vector<std::uint64_t> orphans;
   for (const auto& [id, local] : local_meshes_) {
-    if (local.mesh->owner_shard == lost) orphans.push_back(id);
+    if (local.mesh->owner_silo == lost) orphans.push_back(id);
   }
   std::sort(orphans.begin(), orphans.end());
-  const std::string host = "host " + std::to_string(host_of_shard(lost));
+  const std::string host = "host " + std::to_string(host_of_silo(lost));
   for (const std::uint64_t mesh : orphans) {
     for (std::uint32_t i = 0; i < local_meshes_.at(mesh).members.size(); ++i) {
       const std::shared_ptr<Member> member = local_meshes_.at(mesh).members[i];
@@ -100,12 +100,12 @@ void Shard::lose_owner(ShardId lost) {
     }
     local_meshes_.erase(mesh);
   }
-  std::erase_if(names_, [lost](const auto& name) { return name.second->owner_shard == lost; });
+  std::erase_if(names_, [lost](const auto& name) { return name.second->owner_silo == lost; });
   std::erase_if(moved_, [lost](const auto& moved) { return moved.first.mesh >> 40 == lost; });
 }
 
 /// A part of the tree is gone: who is above it hears of it, and who is below is asked by nobody.
-void Shard::lose_reductions(ShardId lost) {
+void Silo::lose_reductions(SiloId lost) {
   std::vector<std::uint64_t> ids;
   for (const auto& [id, node] : nodes_) ids.push_back(id);
   for (const std::uint64_t id : ids) {
@@ -120,13 +120,13 @@ void Shard::lose_reductions(ShardId lost) {
     }
     place_partial(
         node, lost,
-        Status(StatusCode::kHostLost, "host " + std::to_string(host_of_shard(lost)) +
+        Status(StatusCode::kHostLost, "host " + std::to_string(host_of_silo(lost)) +
                                           " was lost, and what its members would have answered"));
   }
 }
 
 /// Sends to a host that was lost are never acknowledged: only calls still have their places.
-void Shard::recount_credit(Route& route, std::uint32_t index) {
+void Silo::recount_credit(Route& route, std::uint32_t index) {
   Route::Place& place = route.places[index];
   route.in_flight -= place.in_flight;
   place.in_flight = 0;

@@ -1,6 +1,6 @@
-// What a shard waits for, in words: for people who look at a cluster in which nothing moves.
+// What a silo waits for, in words: for people who look at a cluster in which nothing moves.
 
-#include "app/shard.hpp"
+#include "app/silo.hpp"
 
 namespace seaway::app {
 namespace {
@@ -9,8 +9,8 @@ constexpr std::size_t kLinesMax = 40;
 
 }  // namespace
 
-void Shard::for_each_waiting(
-    const std::function<void(MemberName, ShardId, std::uint32_t)>& use) const {
+void Silo::for_each_waiting(
+    const std::function<void(MemberName, SiloId, std::uint32_t)>& use) const {
   for (const auto& [id, local] : local_meshes_) {
     const std::uint32_t max = local.mesh->type->mailbox_max;
     for (const std::shared_ptr<Member>& member : local.members) {
@@ -30,7 +30,7 @@ void Shard::for_each_waiting(
   }
 }
 
-std::string Shard::why() const {
+std::string Silo::why() const {
   std::string text;
   std::size_t lines = 0;
   const auto say = [&](const std::string& line) {
@@ -38,8 +38,8 @@ std::string Shard::why() const {
   };
   calls_.for_each([&](const Call& call) {
     say(std::string(call.request_name) + " to " +
-        internal::member_name(call.mesh.get(), call.member.index) + " on shard " +
-        std::to_string(call.shard) + (call.is_resting ? " rests before its next try" : "") +
+        internal::member_name(call.mesh.get(), call.member.index) + " on silo " +
+        std::to_string(call.silo) + (call.is_resting ? " rests before its next try" : "") +
         ", due at " + std::to_string(call.deadline_ns / 1000) + " us");
   });
   for (const auto& [id, owned] : owned_) {
@@ -49,7 +49,7 @@ std::string Shard::why() const {
         (owned.is_ending ? ", ending" : ""));
   }
   for (const auto& [id, node] : nodes_) {
-    say("reduction for shard " + std::to_string(node->from) + " lacks " +
+    say("reduction for silo " + std::to_string(node->from) + " lacks " +
         std::to_string(node->missing) + " answers");
   }
   std::size_t waiting = 0;

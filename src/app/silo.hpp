@@ -1,4 +1,4 @@
-// Shard: runs the members of one host: their mailboxes, calls, timers, and the meshes they own.
+// Silo: runs the members of one host: their mailboxes, calls, timers, and the meshes they own.
 
 #pragma once
 
@@ -23,8 +23,8 @@
 
 namespace seaway::app {
 
-/// Limits of one shard; what is beyond fails with kResourceExhausted.
-struct ShardLimits {
+/// Limits of one silo; what is beyond fails with kResourceExhausted.
+struct SiloLimits {
   std::uint32_t members_max = 1u << 22;
   std::uint32_t calls_max = 1u << 22;    // Of its members and clients, under way.
   std::uint32_t routes_max = 1u << 16;   // Of meshes with nothing under way that it remembers.
@@ -37,7 +37,7 @@ struct ShardLimits {
 /// Where calls of one mesh go, and how many are under way.
 struct Route {
   struct Place {
-    ShardId shard = 0;
+    SiloId silo = 0;
     std::uint32_t in_flight = 0;
   };
   std::shared_ptr<const internal::MeshInfo> mesh;
@@ -56,16 +56,16 @@ struct LocalMesh {
 
 /// Somebody who is told of deaths.
 struct Watch {
-  ShardId shard = 0;
+  SiloId silo = 0;
   MemberName watcher;        // {}: a client's watch, by number.
   std::uint64_t number = 0;  // Of a member: its incarnation.
   std::vector<std::uint32_t> members;
 };
 
 /// A request to end members, which is answered when they have.
-struct StopRequest : ShardTimer {
-  StopRequest() : ShardTimer(ShardTimer::Kind::kStop) {}
-  ShardId from = 0;
+struct StopRequest : SiloTimer {
+  StopRequest() : SiloTimer(SiloTimer::Kind::kStop) {}
+  SiloId from = 0;
   std::uint64_t call = 0;
   std::uint64_t mesh = 0;
   std::vector<std::uint32_t> members;  // In order.
@@ -73,12 +73,12 @@ struct StopRequest : ShardTimer {
   std::uint32_t killed = 0;
 };
 
-/// A mesh that a member or a client of this shard has spawned, and looks after.
+/// A mesh that a member or a client of this silo has spawned, and looks after.
 struct OwnedMesh {
   explicit OwnedMesh(actor::Supervision own) : supervision(std::move(own)) {}
 
   struct Place {
-    ShardId shard = 0;
+    SiloId silo = 0;
     std::uint32_t incarnation = 1;
     bool is_live = false;
     bool is_done = false;     // Ended for good.
@@ -101,56 +101,56 @@ struct OwnedMesh {
 };
 
 /// One reduction on one host, between its members and its parent in the tree.
-struct ReductionNode : ShardTimer {
-  ReductionNode() : ShardTimer(ShardTimer::Kind::kNode) {}
+struct ReductionNode : SiloTimer {
+  ReductionNode() : SiloTimer(SiloTimer::Kind::kNode) {}
   std::uint64_t id = 0;
-  ShardId from = 0;  // Who reduces, and its call.
+  SiloId from = 0;  // Who reduces, and its call.
   std::uint64_t call = 0;
-  ShardId parent = 0;
+  SiloId parent = 0;
   bool is_root = false;
   internal::Combine combine;
-  std::vector<ShardId> children;
+  std::vector<SiloId> children;
   std::size_t missing = 0;
   bool is_known = false;  // What is asked has come; before that:
-  std::vector<std::pair<ShardId, Result<internal::RawMessage>>> early;
+  std::vector<std::pair<SiloId, Result<internal::RawMessage>>> early;
   /// By position: this host's members first, then its children in order.
   std::vector<std::optional<Result<internal::RawMessage>>> values;
 };
 
 /// An argument that was faster than the call that waits for it. It is forgotten at some time, for
 /// the call may have been lost with an earlier life of this host.
-struct EarlyArgument : ShardTimer {
-  EarlyArgument() : ShardTimer(ShardTimer::Kind::kArgument) {}
+struct EarlyArgument : SiloTimer {
+  EarlyArgument() : SiloTimer(SiloTimer::Kind::kArgument) {}
   Envelope envelope;
 };
 
-class Shard final : public actor::Actor {
+class Silo final : public actor::Actor {
  public:
   struct Wiring {
-    ShardId id = 0;
+    SiloId id = 0;
     std::uint32_t epoch = 1;  // Its life: ids of earlier ones are never used again.
     actor::Engine* engine = nullptr;
     Network* network = nullptr;
     std::shared_ptr<Door> door;
     std::shared_ptr<internal::Waiter> waiter;
     std::uint64_t seed = 0;
-    ShardLimits limits;
+    SiloLimits limits;
     /// Which of `count` ready members is next; null: the first. For the simulator.
     std::function<std::size_t(std::size_t count)> choose;
     std::function<Result<Client>(std::uint32_t client)> client_of;
   };
-  explicit Shard(Wiring wiring);
-  ~Shard() override;
+  explicit Silo(Wiring wiring);
+  ~Silo() override;
 
   void receive(const Frame& frame) override;
-  /// Takes what another shard has sent; for networks that bring frames.
+  /// Takes what another silo has sent; for networks that bring frames.
   void accept(Envelope envelope);
   /// A peer has been lost: what was asked there fails, and what lived there is dead.
-  void on_shard_lost(ShardId shard);
+  void on_silo_lost(SiloId silo);
   /// It is back, in a new life: it learns who has moved.
-  void on_shard_back(ShardId shard);
+  void on_silo_back(SiloId silo);
 
-  // What members and clients ask for; on this shard's thread.
+  // What members and clients ask for; on this silo's thread.
   // `client`: in whose name when that is no member.
   void start_call(Member* caller, std::uint32_t client, internal::CallOrder& order);
   Status start_send(Member* caller, std::uint32_t client, internal::CallOrder& order);
@@ -181,8 +181,8 @@ class Shard final : public actor::Actor {
   void end_after_turn(Member& member, Status cause);
   /// Ends a member that was told to end, or has nothing left to handle before it does.
   void end_if_due(Member& member);
-  /// The shard whose turn it is in this thread, or null.
-  static Shard* current();
+  /// The silo whose turn it is in this thread, or null.
+  static Silo* current();
 
   const Wiring& wiring() const { return wiring_; }
   std::uint64_t now_ns() const { return now_ns_; }
@@ -193,39 +193,39 @@ class Shard final : public actor::Actor {
     friend bool operator==(const Stock&, const Stock&) = default;
   };
   Stock stock() const;
-  /// For checkers: each message of a shard that waits at a member or is handled there for somebody
-  /// who still wants it, with the most that there may be of that shard's.
+  /// For checkers: each message of a silo that waits at a member or is handled there for somebody
+  /// who still wants it, with the most that there may be of that silo's.
   void for_each_waiting(
-      const std::function<void(MemberName, ShardId from, std::uint32_t max)>& use) const;
+      const std::function<void(MemberName, SiloId from, std::uint32_t max)>& use) const;
   /// What it waits for, a line each; empty when for nothing.
   std::string why() const;
 
  private:
   friend class Member;
 
-  /// While a shard does something in this thread.
+  /// While a silo does something in this thread.
   class Turn {
    public:
-    explicit Turn(Shard& shard);
+    explicit Turn(Silo& silo);
     ~Turn();
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
    private:
-    Shard* const previous_;
+    Silo* const previous_;
   };
 
-  // shard.cpp: turns.
+  // silo.cpp: turns.
   void turn();
   void run(Door::Posted& posted);
   bool step();
-  void post(ShardId to, Envelope&& envelope);
+  void post(SiloId to, Envelope&& envelope);
   void flush();
   void arm_timers();
-  void fire(ShardTimer& timer);
+  void fire(SiloTimer& timer);
   void dispatch(Envelope& envelope);
 
-  // shard_calls.cpp: the caller's side.
+  // silo_calls.cpp: the caller's side.
   Route& route_to(const std::shared_ptr<const internal::MeshInfo>& mesh);
   void trim_routes();
   Status check_target(const internal::MeshInfo* mesh, std::uint32_t index, std::string_view what);
@@ -247,7 +247,7 @@ class Shard final : public actor::Actor {
   static void link_call(Member* caller, Call& call);
   void return_credit(MemberName member);
 
-  // shard_members.cpp: the callee's side.
+  // silo_members.cpp: the callee's side.
   void on_call(Envelope& envelope);
   void take_call(Envelope& envelope);
   void on_argument(Envelope& envelope);
@@ -264,14 +264,14 @@ class Shard final : public actor::Actor {
   void settle(Delivery& delivery);
   void answer(Delivery& delivery, Result<internal::RawMessage> reply);
   void send_reply(Delivery& delivery, const Result<internal::RawMessage>& reply);
-  void reply_when_kept(Member& member, bool is_handled, ShardId to, Envelope envelope);
+  void reply_when_kept(Member& member, bool is_handled, SiloId to, Envelope envelope);
   void release(Delivery& delivery);
-  Delivery* find_incoming(ShardId from, std::uint64_t call);
+  Delivery* find_incoming(SiloId from, std::uint64_t call);
   void after_handling(Member& member);
   void take_snapshot(Member& member);
   void on_kept(const Envelope& envelope);
 
-  // shard_lives.cpp: members begin and end.
+  // silo_lives.cpp: members begin and end.
   void on_start(Envelope& envelope);
   Status start_member(LocalMesh& local, const Start& start);
   void on_stop(Envelope& envelope);
@@ -280,7 +280,7 @@ class Shard final : public actor::Actor {
   LocalMesh* find_local(std::uint64_t mesh);
   Member* find_member(MemberName name);
 
-  // shard_meshes.cpp: meshes and their owners.
+  // silo_meshes.cpp: meshes and their owners.
   void begin_start(OwnedMesh& owned, const std::vector<std::uint32_t>& members);
   void on_started(Envelope& envelope);
   void on_death(MemberName member, std::uint32_t incarnation, const Status& cause);
@@ -297,11 +297,11 @@ class Shard final : public actor::Actor {
   void end_watch(const Watch& watch);
   void on_moved(const Envelope& envelope);
   void on_snapshot(Envelope& envelope);
-  void answer_call(ShardId to, std::uint64_t call, Status status);
+  void answer_call(SiloId to, std::uint64_t call, Status status);
   void stop_member(const OwnedMesh& owned, std::uint32_t index, std::uint64_t until_ns,
                    const Status& cause);
   bool move_member(OwnedMesh& owned, std::uint32_t index);
-  void forget_on(ShardId shard, std::uint64_t mesh);
+  void forget_on(SiloId silo, std::uint64_t mesh);
   void finish_spawn(OwnedMesh& owned);
   // The hub's.
   void on_publish(const Envelope& envelope);
@@ -309,29 +309,29 @@ class Shard final : public actor::Actor {
   void on_unpublish(const Envelope& envelope);
   void on_find(const Envelope& envelope);
 
-  // shard_losses.cpp: other hosts die and return.
-  void lose_callers(ShardId lost);
-  void lose_owner(ShardId lost);
-  void lose_reductions(ShardId lost);
+  // silo_losses.cpp: other hosts die and return.
+  void lose_callers(SiloId lost);
+  void lose_owner(SiloId lost);
+  void lose_reductions(SiloId lost);
   void recount_credit(Route& route, std::uint32_t index);
 
-  // shard_reductions.cpp.
+  // silo_reductions.cpp.
   void on_combine(Envelope& envelope);
   void on_partial(Envelope& envelope);
   void contribute(ReductionNode& node, std::size_t at, Result<internal::RawMessage> value);
   void finish_node(ReductionNode& node);
-  void place_partial(ReductionNode& node, ShardId child, const Result<internal::RawMessage>& value);
+  void place_partial(ReductionNode& node, SiloId child, const Result<internal::RawMessage>& value);
 
   static const internal::MethodInfo kDeathMethod;
 
   const Wiring wiring_;
   std::uint64_t now_ns_ = 0;
   Door::Content content_;       // Kept for its capacity.
-  std::deque<Envelope> local_;  // From this shard to itself.
+  std::deque<Envelope> local_;  // From this silo to itself.
   std::deque<Delivery*> resumes_;
   std::deque<Member*> ready_;
-  std::vector<std::vector<Envelope>> outgoing_;  // By shard.
-  std::vector<ShardId> outgoing_to_;             // Those with something.
+  std::vector<std::vector<Envelope>> outgoing_;  // By silo.
+  std::vector<SiloId> outgoing_to_;              // Those with something.
   bool is_turning_ = false;
   std::uint32_t entered_ = 0;  // Handlers on the stack.
 
@@ -342,17 +342,17 @@ class Shard final : public actor::Actor {
   CallTable calls_;
   DeliveryPool deliveries_;
   /// Arguments that were faster than the calls that wait for them, by whose call, and its id.
-  std::map<std::pair<ShardId, std::uint64_t>, std::unique_ptr<EarlyArgument>> early_arguments_;
-  /// How often each place of a shard's call table was used when it was last seen here.
+  std::map<std::pair<SiloId, std::uint64_t>, std::unique_ptr<EarlyArgument>> early_arguments_;
+  /// How often each place of a silo's call table was used when it was last seen here.
   std::vector<std::vector<std::uint32_t>> seen_;
-  std::vector<std::vector<Delivery*>> incoming_;     // By shard, and place in its call table.
+  std::vector<std::vector<Delivery*>> incoming_;     // By silo, and place in its call table.
   std::size_t routes_max_ = 0;                       // When they are trimmed next.
   std::unordered_map<std::uint64_t, Route> routes_;  // By mesh; never iterated but to trim.
   std::unordered_map<std::uint64_t, LocalMesh> local_meshes_;
   // The last ones that were looked for: mostly the next ones, too.
   Route* last_route_ = nullptr;
   LocalMesh* last_local_ = nullptr;
-  std::map<MemberName, ShardId> moved_;
+  std::map<MemberName, SiloId> moved_;
   std::map<std::uint64_t, OwnedMesh> owned_;
   std::map<std::string, std::shared_ptr<const internal::MeshInfo>> names_;  // The hub's.
   std::map<std::uint64_t, std::function<void(const Death&)>> watches_;      // The hub's.
@@ -361,7 +361,7 @@ class Shard final : public actor::Actor {
   std::uint64_t last_mesh_;
   std::uint64_t last_request_;
   struct CreditDue {
-    ShardId to = 0;
+    SiloId to = 0;
     MemberName member;
     std::uint64_t count = 0;
   };

@@ -3,26 +3,26 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/shard.hpp"
+#include "app/silo.hpp"
 #include "base/check.hpp"
 #include "seaway/app/task.hpp"
 
 namespace seaway::app {
 
-LocalMesh* Shard::find_local(std::uint64_t mesh) {
+LocalMesh* Silo::find_local(std::uint64_t mesh) {
   if (last_local_ && last_local_->mesh && last_local_->mesh->id == mesh) return last_local_;
   const auto found = local_meshes_.find(mesh);
   if (found == local_meshes_.end()) return nullptr;
   return last_local_ = &found->second;
 }
 
-Member* Shard::find_member(MemberName name) {
+Member* Silo::find_member(MemberName name) {
   LocalMesh* local = find_local(name.mesh);
   if (!local || name.index >= local->members.size()) return nullptr;
   return local->members[name.index].get();
 }
 
-void Shard::on_start(Envelope& envelope) {
+void Silo::on_start(Envelope& envelope) {
   Parcel& parcel = *envelope.parcel;
   LocalMesh& local = local_meshes_[parcel.mesh->id];
   if (!local.mesh) {
@@ -47,9 +47,9 @@ void Shard::on_start(Envelope& envelope) {
   }
 }
 
-Status Shard::start_member(LocalMesh& local, const Start& start) {
+Status Silo::start_member(LocalMesh& local, const Start& start) {
   if (member_count_ >= wiring_.limits.members_max) {
-    return resource_exhausted("host " + std::to_string(host_of_shard(wiring_.id)) + " has " +
+    return resource_exhausted("host " + std::to_string(host_of_silo(wiring_.id)) + " has " +
                               std::to_string(member_count_) + " actors already; place " +
                               local.mesh->type->name + " elsewhere");
   }
@@ -84,7 +84,7 @@ Status Shard::start_member(LocalMesh& local, const Start& start) {
   return status;
 }
 
-void Shard::on_stop(Envelope& envelope) {
+void Silo::on_stop(Envelope& envelope) {
   if (envelope.member.index == UINT32_MAX) {  // The mesh is over.
     LocalMesh* local = find_local(envelope.member.mesh);
     if (local && local->live == 0) {
@@ -106,7 +106,7 @@ void Shard::on_stop(Envelope& envelope) {
 }
 
 /// A member that takes nothing new ends when it has handled what it was asked before.
-void Shard::end_when_drained(Member& member) {
+void Silo::end_when_drained(Member& member) {
   if (!member.mailbox.empty() || !member.running.empty() || member.entered > 0) return;
   if (const Member::Extras* extras = member.find_extras()) {
     if (!extras->held.empty() || !extras->unsent.empty()) return;
@@ -114,20 +114,20 @@ void Shard::end_when_drained(Member& member) {
   end_member(member, Status());
 }
 
-void Shard::end_if_due(Member& member) {
+void Silo::end_if_due(Member& member) {
   if (member.entered > 0) return;
   if (member.is_ending) return end_member(member, std::move(member.ending_cause));
   if (member.life == Member::Life::kStopping) end_when_drained(member);
 }
 
-void Shard::end_after_turn(Member& member, Status cause) {
+void Silo::end_after_turn(Member& member, Status cause) {
   if (member.life == Member::Life::kDead || member.is_ending) return;
   member.is_ending = true;
   member.ending_cause = std::move(cause);
 }
 
 /// Of `cause`, or in peace if that is OK. Never while a handler of it is on the stack.
-void Shard::end_member(Member& member, Status cause) {
+void Silo::end_member(Member& member, Status cause) {
   if (member.life == Member::Life::kDead) return;
   SEAWAY_CHECK(member.entered == 0);
   const std::shared_ptr<Member> keeps = std::static_pointer_cast<Member>(member.shared_from_this());
@@ -190,7 +190,7 @@ void Shard::end_member(Member& member, Status cause) {
   death.member = member.member_name();
   death.number = member.incarnation();
   death.status = std::move(cause);
-  post(member.mesh()->owner_shard, std::move(death));
+  post(member.mesh()->owner_silo, std::move(death));
 }
 
 }  // namespace seaway::app

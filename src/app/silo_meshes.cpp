@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "app/mesh_request.hpp"
-#include "app/shard.hpp"
+#include "app/silo.hpp"
 #include "base/check.hpp"
 
 namespace seaway::app {
@@ -16,8 +16,8 @@ std::string name_of(const OwnedMesh& owned, std::uint32_t index) {
 
 }  // namespace
 
-void Shard::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal::SpawnOrder order,
-                  std::shared_ptr<Spawned> spawned) {
+void Silo::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal::SpawnOrder order,
+                 std::shared_ptr<Spawned> spawned) {
   const auto fail = [&spawned](Status status) { spawned->complete(std::move(status)); };
   if (!order.type->mistake.ok()) return fail(order.type->mistake);
   if (order.type->snapshot && order.type->snapshot_every == 0) {
@@ -35,12 +35,12 @@ void Shard::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal:
     return fail(invalid_argument(order.type->name + ": the placement has no places"));
   }
   for (const std::uint32_t host : order.placement.hosts) {
-    if (shard_of_host(host) >= wiring_.network->shards()) {
+    if (silo_of_host(host) >= wiring_.network->silos()) {
       return fail(invalid_argument(order.type->name + ": host " + std::to_string(host) +
                                    " does not exist; this cluster has " +
-                                   std::to_string(wiring_.network->shards() - 1)));
+                                   std::to_string(wiring_.network->silos() - 1)));
     }
-    if (!wiring_.network->is_up(shard_of_host(host))) {
+    if (!wiring_.network->is_up(silo_of_host(host))) {
       return fail({StatusCode::kHostLost,
                    order.type->name + ": host " + std::to_string(host) + " was lost"});
     }
@@ -50,7 +50,7 @@ void Shard::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal:
   mesh->type = order.type;
   mesh->axes = order.placement.axes;
   mesh->hosts = std::move(order.placement.hosts);
-  mesh->owner_shard = wiring_.id;
+  mesh->owner_silo = wiring_.id;
   mesh->client = client;
   if (owner) mesh->owner = owner->member_name();
   const auto members = static_cast<std::uint32_t>(mesh->hosts.size());
@@ -62,7 +62,7 @@ void Shard::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal:
   owned.owner = std::move(owner);
   owned.places.resize(members);
   for (std::uint32_t i = 0; i < members; ++i) {
-    owned.places[i].shard = shard_of_host(mesh->hosts[i]);
+    owned.places[i].silo = silo_of_host(mesh->hosts[i]);
   }
   owned.mesh = std::move(mesh);
   owned.not_done = members;
@@ -83,7 +83,7 @@ void Shard::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal:
   post(kHub, std::move(publish));
 }
 
-void Shard::on_publish(const Envelope& envelope) {
+void Silo::on_publish(const Envelope& envelope) {
   const auto [found, is_new] = names_.emplace(envelope.parcel->name, envelope.parcel->mesh);
   Envelope answer;
   answer.kind = Kind::kPublished;
@@ -96,7 +96,7 @@ void Shard::on_publish(const Envelope& envelope) {
   post(envelope.from, std::move(answer));
 }
 
-void Shard::on_published(const Envelope& envelope) {
+void Silo::on_published(const Envelope& envelope) {
   const auto found = owned_.find(envelope.member.mesh);
   if (found == owned_.end()) return;
   OwnedMesh& owned = found->second;
@@ -109,8 +109,8 @@ void Shard::on_published(const Envelope& envelope) {
   std::vector<std::uint32_t> all(owned.places.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     all[i] = i;
-    if (!wiring_.network->is_up(owned.places[i].shard)) {
-      const std::string host = "host " + std::to_string(host_of_shard(owned.places[i].shard));
+    if (!wiring_.network->is_up(owned.places[i].silo)) {
+      const std::string host = "host " + std::to_string(host_of_silo(owned.places[i].silo));
       owned.failure = {StatusCode::kHostLost, name_of(owned, i) + ": " + host + " was lost"};
       owned.not_done = 0;
       return finish_spawn(owned);
@@ -119,18 +119,18 @@ void Shard::on_published(const Envelope& envelope) {
   begin_start(owned, all);
 }
 
-void Shard::on_unpublish(const Envelope& envelope) {
+void Silo::on_unpublish(const Envelope& envelope) {
   const auto found = names_.find(envelope.parcel->name);
   if (found != names_.end() && found->second->id == envelope.member.mesh) names_.erase(found);
 }
 
-void Shard::find(Member* caller, std::uint32_t client, const std::string& name,
-                 std::shared_ptr<Spawned> found) {
+void Silo::find(Member* caller, std::uint32_t client, const std::string& name,
+                std::shared_ptr<Spawned> found) {
   Call& call = calls_.open();
   call.state = std::make_shared<MeshRequest>(std::move(found));
   call.state->call_id = call.id;
   call.request_name = "find";
-  call.shard = kHub;
+  call.silo = kHub;
   call.begun_ns = now_ns_;
   call.deadline_ns = now_ns_ + static_cast<std::uint64_t>(kCallDeadline.count());
   call.client = client;
@@ -144,7 +144,7 @@ void Shard::find(Member* caller, std::uint32_t client, const std::string& name,
   post(kHub, std::move(envelope));
 }
 
-void Shard::on_find(const Envelope& envelope) {
+void Silo::on_find(const Envelope& envelope) {
   Envelope answer;
   answer.kind = Kind::kFound;
   answer.call = envelope.call;
@@ -160,11 +160,11 @@ void Shard::on_find(const Envelope& envelope) {
 }
 
 /// Has `members` made on their hosts; new incarnations go on with their last snapshots.
-void Shard::begin_start(OwnedMesh& owned, const std::vector<std::uint32_t>& members) {
-  std::map<ShardId, std::shared_ptr<Parcel>> parcels;
+void Silo::begin_start(OwnedMesh& owned, const std::vector<std::uint32_t>& members) {
+  std::map<SiloId, std::shared_ptr<Parcel>> parcels;
   for (const std::uint32_t index : members) {
     OwnedMesh::Place& place = owned.places[index];
-    std::shared_ptr<Parcel>& parcel = parcels[place.shard];
+    std::shared_ptr<Parcel>& parcel = parcels[place.silo];
     if (!parcel) {
       parcel = std::make_shared<Parcel>();
       parcel->mesh = owned.mesh;
@@ -179,16 +179,16 @@ void Shard::begin_start(OwnedMesh& owned, const std::vector<std::uint32_t>& memb
     parcel->starts.push_back(std::move(start));
     ++owned.starting;
   }
-  for (auto& [shard, parcel] : parcels) {
+  for (auto& [silo, parcel] : parcels) {
     Envelope envelope;
     envelope.kind = Kind::kStart;
     envelope.member = {owned.mesh->id, 0};
     envelope.parcel = std::move(parcel);
-    post(shard, std::move(envelope));
+    post(silo, std::move(envelope));
   }
 }
 
-void Shard::on_started(Envelope& envelope) {
+void Silo::on_started(Envelope& envelope) {
   const auto found = owned_.find(envelope.member.mesh);
   if (found == owned_.end()) {
     // Its owner has ended meanwhile: these members have no parent.
@@ -240,7 +240,7 @@ void Shard::on_started(Envelope& envelope) {
 }
 
 /// All members have said whether they live: so does the mesh, or none of them.
-void Shard::finish_spawn(OwnedMesh& owned) {
+void Silo::finish_spawn(OwnedMesh& owned) {
   const std::shared_ptr<Spawned> spawned = std::move(owned.spawned);
   owned.spawned.reset();
   const std::shared_ptr<const internal::MeshInfo> mesh = owned.mesh;
@@ -258,17 +258,17 @@ void Shard::finish_spawn(OwnedMesh& owned) {
   spawned->complete(mesh);
 }
 
-void Shard::stop_member(const OwnedMesh& owned, std::uint32_t index, std::uint64_t until_ns,
-                        const Status& cause) {
+void Silo::stop_member(const OwnedMesh& owned, std::uint32_t index, std::uint64_t until_ns,
+                       const Status& cause) {
   Envelope stop;
   stop.kind = Kind::kStop;
   stop.member = {owned.mesh->id, index};
   stop.number = until_ns;
   stop.status = cause;
-  post(owned.places[index].shard, std::move(stop));
+  post(owned.places[index].silo, std::move(stop));
 }
 
-void Shard::on_death(MemberName member, std::uint32_t incarnation, const Status& cause) {
+void Silo::on_death(MemberName member, std::uint32_t incarnation, const Status& cause) {
   const auto found = owned_.find(member.mesh);
   if (found == owned_.end()) return;
   OwnedMesh& owned = found->second;
@@ -322,7 +322,7 @@ void Shard::on_death(MemberName member, std::uint32_t incarnation, const Status&
     if (is_over(start.member)) continue;
     OwnedMesh::Place& again = owned.places[start.member];
     again.incarnation = start.incarnation;
-    if (!wiring_.network->is_up(again.shard) && !move_member(owned, start.member)) {
+    if (!wiring_.network->is_up(again.silo) && !move_member(owned, start.member)) {
       // None of those that were to start lives, and nobody will say so.
       for (const auto& other : decision.start) {
         if (is_over(other.member)) continue;
@@ -339,42 +339,42 @@ void Shard::on_death(MemberName member, std::uint32_t incarnation, const Status&
 }
 
 /// To another host of the mesh, the one with the fewest members; false when there is none.
-bool Shard::move_member(OwnedMesh& owned, std::uint32_t index) {
-  std::map<ShardId, std::uint32_t> loads;
+bool Silo::move_member(OwnedMesh& owned, std::uint32_t index) {
+  std::map<SiloId, std::uint32_t> loads;
   for (const OwnedMesh::Place& place : owned.places) {
-    if (wiring_.network->is_up(place.shard)) ++loads[place.shard];
+    if (wiring_.network->is_up(place.silo)) ++loads[place.silo];
   }
   if (loads.empty()) {
-    for (ShardId shard = shard_of_host(0); shard < wiring_.network->shards(); ++shard) {
-      if (wiring_.network->is_up(shard)) loads[shard] = 0;
+    for (SiloId silo = silo_of_host(0); silo < wiring_.network->silos(); ++silo) {
+      if (wiring_.network->is_up(silo)) loads[silo] = 0;
     }
   }
   if (loads.empty()) return false;
   const auto least = std::min_element(
       loads.begin(), loads.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  owned.places[index].shard = least->first;
+  owned.places[index].silo = least->first;
   Envelope moved;
   moved.kind = Kind::kMoved;
   moved.member = {owned.mesh->id, index};
   moved.number = least->first;
-  for (ShardId shard = 0; shard < wiring_.network->shards(); ++shard) {
-    if (wiring_.network->is_up(shard)) post(shard, Envelope(moved));
+  for (SiloId silo = 0; silo < wiring_.network->silos(); ++silo) {
+    if (wiring_.network->is_up(silo)) post(silo, Envelope(moved));
   }
   return true;
 }
 
-void Shard::on_moved(const Envelope& envelope) {
-  moved_[envelope.member] = static_cast<ShardId>(envelope.number);
+void Silo::on_moved(const Envelope& envelope) {
+  moved_[envelope.member] = static_cast<SiloId>(envelope.number);
   const auto found = routes_.find(envelope.member.mesh);
   if (found == routes_.end()) return;
   Route::Place& place = found->second.places[envelope.member.index];
-  if (std::exchange(place.shard, static_cast<ShardId>(envelope.number)) != envelope.number) {
+  if (std::exchange(place.silo, static_cast<SiloId>(envelope.number)) != envelope.number) {
     recount_credit(found->second, envelope.member.index);
   }
 }
 
 /// More deaths than allowed: the mesh ends, and its parent hears of it, or dies of it.
-void Shard::give_up(OwnedMesh& owned, const Status& why) {
+void Silo::give_up(OwnedMesh& owned, const Status& why) {
   const std::shared_ptr<Member> owner = owned.owner;
   tell(owned, {{owned.mesh->id, 0}, owned.mesh->type->name + " mesh", why, 0, false, true});
   end_owned(owned, why);
@@ -386,7 +386,7 @@ void Shard::give_up(OwnedMesh& owned, const Status& why) {
   }
 }
 
-void Shard::end_owned(OwnedMesh& owned, const Status& cause) {
+void Silo::end_owned(OwnedMesh& owned, const Status& cause) {
   const std::uint64_t mesh = owned.mesh->id;
   owned.is_ending = true;
   owned.failure = cause;
@@ -398,7 +398,7 @@ void Shard::end_owned(OwnedMesh& owned, const Status& cause) {
   if (owned.not_done == 0 && owned.starting == 0) forget_owned(mesh);
 }
 
-void Shard::on_member_done(OwnedMesh& owned, std::uint32_t index) {
+void Silo::on_member_done(OwnedMesh& owned, std::uint32_t index) {
   const std::uint64_t mesh = owned.mesh->id;
   OwnedMesh::Place& place = owned.places[index];
   if (!std::exchange(place.is_done, true)) --owned.not_done;
@@ -423,15 +423,15 @@ void Shard::on_member_done(OwnedMesh& owned, std::uint32_t index) {
   if (owned.not_done == 0 && owned.starting == 0) forget_owned(mesh);
 }
 
-void Shard::forget_on(ShardId shard, std::uint64_t mesh) {
+void Silo::forget_on(SiloId silo, std::uint64_t mesh) {
   Envelope forget;
   forget.kind = Kind::kStop;
   forget.member = {mesh, UINT32_MAX};
-  post(shard, std::move(forget));
+  post(silo, std::move(forget));
 }
 
 /// No member is left: nobody needs to remember the mesh.
-void Shard::forget_owned(std::uint64_t mesh) {
+void Silo::forget_owned(std::uint64_t mesh) {
   const auto found = owned_.find(mesh);
   OwnedMesh& owned = found->second;
   if (owned.spawned) owned.spawned->complete(owned.failure);
@@ -447,17 +447,17 @@ void Shard::forget_owned(std::uint64_t mesh) {
     unpublish.parcel->name = owned.name;
     post(kHub, std::move(unpublish));
   }
-  std::vector<ShardId> told;
+  std::vector<SiloId> told;
   for (const OwnedMesh::Place& place : owned.places) {
-    if (std::find(told.begin(), told.end(), place.shard) == told.end()) told.push_back(place.shard);
+    if (std::find(told.begin(), told.end(), place.silo) == told.end()) told.push_back(place.silo);
   }
-  for (const ShardId shard : told) forget_on(shard, mesh);
+  for (const SiloId silo : told) forget_on(silo, mesh);
   for (const Watch& watch : owned.watches) end_watch(watch);
   if (owned.owner && owned.owner->find_extras()) std::erase(owned.owner->extras().owned, mesh);
   owned_.erase(found);
 }
 
-void Shard::answer_call(ShardId to, std::uint64_t call, Status status) {
+void Silo::answer_call(SiloId to, std::uint64_t call, Status status) {
   Envelope answer;
   answer.kind = Kind::kStopped;
   answer.call = call;
@@ -465,8 +465,8 @@ void Shard::answer_call(ShardId to, std::uint64_t call, Status status) {
   post(to, std::move(answer));
 }
 
-void Shard::stop(Member* caller, std::uint32_t client, const internal::Members& members,
-                 std::uint64_t deadline_ns, std::shared_ptr<internal::FutureState<void>> stopped) {
+void Silo::stop(Member* caller, std::uint32_t client, const internal::Members& members,
+                std::uint64_t deadline_ns, std::shared_ptr<internal::FutureState<void>> stopped) {
   if (!members.mesh || members.count == 0) {
     stopped->complete(check_target(members.mesh.get(), UINT32_MAX, "stop"));
     return;
@@ -483,7 +483,7 @@ void Shard::stop(Member* caller, std::uint32_t client, const internal::Members& 
   call.request_name = "stop";
   call.mesh = members.mesh;
   call.member = {members.mesh->id, members.at(0)};
-  call.shard = members.mesh->owner_shard;
+  call.silo = members.mesh->owner_silo;
   call.begun_ns = now_ns_;
   // The members are killed at the deadline; what is beyond that is the way there and back.
   call.deadline_ns = deadline_ns + static_cast<std::uint64_t>(kCallDeadline.count());
@@ -499,10 +499,10 @@ void Shard::stop(Member* caller, std::uint32_t client, const internal::Members& 
   for (std::uint32_t i = 0; i < members.count; ++i) {
     envelope.parcel->members.push_back(members.at(i));
   }
-  post(members.mesh->owner_shard, std::move(envelope));
+  post(members.mesh->owner_silo, std::move(envelope));
 }
 
-void Shard::on_stop_mesh(const Envelope& envelope) {
+void Silo::on_stop_mesh(const Envelope& envelope) {
   const auto found = owned_.find(envelope.member.mesh);
   if (found == owned_.end()) return answer_call(envelope.from, envelope.call, Status());
   OwnedMesh& owned = found->second;
@@ -525,7 +525,7 @@ void Shard::on_stop_mesh(const Envelope& envelope) {
   owned.stops.push_back(std::move(request));
 }
 
-void Shard::on_stop_due(StopRequest& request) {
+void Silo::on_stop_due(StopRequest& request) {
   const auto found = owned_.find(request.mesh);
   if (found == owned_.end()) return;
   request.killed = request.open;
@@ -536,7 +536,7 @@ void Shard::on_stop_due(StopRequest& request) {
   }
 }
 
-void Shard::kill(const internal::Members& members, const Status& cause) {
+void Silo::kill(const internal::Members& members, const Status& cause) {
   if (!members.mesh) return;
   const Route& route = route_to(members.mesh);
   for (std::uint32_t i = 0; i < members.count; ++i) {
@@ -546,11 +546,11 @@ void Shard::kill(const internal::Members& members, const Status& cause) {
     stop.kind = Kind::kStop;
     stop.member = {members.mesh->id, index};
     stop.status = cause.ok() ? actor_lost("killed") : cause;
-    post(route.places[index].shard, std::move(stop));
+    post(route.places[index].silo, std::move(stop));
   }
 }
 
-void Shard::close_client(std::uint32_t client) {
+void Silo::close_client(std::uint32_t client) {
   std::vector<std::uint64_t> meshes;
   for (const auto& [id, owned] : owned_) {
     if (!owned.owner && owned.mesh->client == client && !owned.is_ending) meshes.push_back(id);
