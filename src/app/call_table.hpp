@@ -49,6 +49,9 @@ struct Call : SiloTimer {
   std::string_view request_name;
   std::uint64_t begun_ns = 0;
   std::uint64_t deadline_ns = 0;
+  std::uint64_t limit_ns = 0;    // From one sign of life to the next: of a stream more than one.
+  std::uint64_t items_open = 0;  // Of a stream: answers that may come before its reader asks more.
+  bool has_items = false;
   std::uint32_t client = 0;  // In whose name, unless it is a member.
   std::vector<Dependent> dependents;
   /// What another silo has passed on to this call's member, for the case that it is lost on the
@@ -102,7 +105,7 @@ class CallTable {
     call.tree.clear();
     call.argument.reset();
     call.again.reset();
-    call.is_once = call.is_resting = call.has_credit = false;
+    call.is_once = call.is_resting = call.has_credit = call.has_items = false;
     call.tries = call.retries = call.client = 0;
     call.caller = nullptr;
     free_.push_back(place);

@@ -74,6 +74,8 @@ std::shared_ptr<internal::ItemSink> Delivery::sink() {
   return std::make_shared<StreamSinkOf>(*this);
 }
 
+std::shared_ptr<internal::Caller> Delivery::caller() { return member->shared_from_this(); }
+
 void DeliveryPool::give_back(Delivery& delivery) {
   if (delivery.root) std::exchange(delivery.root, nullptr).destroy();
   delivery.request = {};

@@ -42,6 +42,7 @@ class Delivery final : public internal::Invocation {
   void crash(Status cause) override;
   std::shared_ptr<internal::Keeper> promise() override;
   std::shared_ptr<internal::ItemSink> sink() override;
+  std::shared_ptr<internal::Caller> caller() override;
 
   State state = State::kFree;
   bool awaits_argument = false;
@@ -58,7 +59,6 @@ class Delivery final : public internal::Invocation {
   SiloId from = 0;
   std::uint32_t client = 0;  // Who sent it, if `sender` is nobody.
   std::uint64_t call = 0;    // 0: nobody waits for an answer.
-  std::uint64_t deadline_ns = 0;
   std::uint64_t request_id = 0;
   std::optional<Result<internal::RawMessage>> reply;
   std::optional<Status> crash_cause;

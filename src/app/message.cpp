@@ -4,6 +4,7 @@
 
 #include <kj/exception.h>
 
+#include <algorithm>
 #include <exception>
 #include <string>
 
@@ -22,6 +23,23 @@ std::uint32_t Attached::add(Attachment attachment) {
 namespace seaway::internal {
 
 Frame freeze(capnp::MessageBuilder& builder) { return wire::freeze(builder); }
+
+RawMessage bound(RawMessage message, const std::shared_ptr<Caller>& caller) {
+  const auto is_reference = [](const Attachment& one) {
+    return std::holds_alternative<Reference>(one);
+  };
+  if (!message.attachments ||
+      std::none_of(message.attachments->begin(), message.attachments->end(), is_reference)) {
+    return message;
+  }
+  // The others who share the message are other callers.
+  auto own = std::make_shared<Attachments>(*message.attachments);
+  for (Attachment& one : *own) {
+    if (auto* reference = std::get_if<Reference>(&one)) reference->caller = caller;
+  }
+  message.attachments = std::move(own);
+  return message;
+}
 
 Status status_of_message_error() {
   try {

@@ -17,6 +17,17 @@ Placement Placement::each(std::string axis, std::uint32_t count) const {
   return more;
 }
 
+Placement Placement::at(const std::vector<std::uint32_t>& positions) const {
+  Placement chosen;
+  chosen.axes.push_back({"place", static_cast<std::uint32_t>(positions.size())});
+  chosen.hosts.reserve(positions.size());
+  for (const std::uint32_t position : positions) {
+    // No cluster has that many hosts: spawn() says so.
+    chosen.hosts.push_back(position < hosts.size() ? hosts[position] : UINT32_MAX);
+  }
+  return chosen;
+}
+
 namespace {
 
 std::string axes_text(const std::vector<Placement::Axis>& axes) {
@@ -59,7 +70,17 @@ Members select(const Members& members, std::vector<Placement::Axis>& axes, std::
   part.mesh = members.mesh;
   std::size_t at = 0;
   while (at < axes.size() && axes[at].name != axis) ++at;
-  if (at == axes.size() || begin >= end || end > axes[at].size) return part;
+  if (at == axes.size()) {
+    part.mistake = std::make_shared<const std::string>("there is no axis \"" + std::string(axis) +
+                                                       "\" among (" + axes_text(axes) + ")");
+    return part;
+  }
+  if (begin >= end || end > axes[at].size) {
+    part.mistake = std::make_shared<const std::string>(
+        "positions " + std::to_string(begin) + " .. " + std::to_string(end) + " of axis \"" +
+        axes[at].name + "\", which has " + std::to_string(axes[at].size));
+    return part;
+  }
   std::size_t inner = 1, outer = 1;
   for (std::size_t i = 0; i < at; ++i) outer *= axes[i].size;
   for (std::size_t i = at + 1; i < axes.size(); ++i) inner *= axes[i].size;
@@ -78,9 +99,15 @@ Members select(const Members& members, std::vector<Placement::Axis>& axes, std::
   return part;
 }
 
+std::shared_ptr<const std::string> no_position(std::size_t count, std::size_t position) {
+  return std::make_shared<const std::string>("position " + std::to_string(position) + " of " +
+                                             std::to_string(count));
+}
+
 std::string to_string(const Members& members, const std::vector<Placement::Axis>& axes) {
   if (!members.mesh) return "mesh of nobody";
   if (members.count == 0) return members.mesh->type->name + " mesh without members";
+  if (axes.empty()) return member_name(members.mesh.get(), members.at(0));
   return members.mesh->type->name + " mesh(" + axes_text(axes) + ")";
 }
 
@@ -94,11 +121,22 @@ Status wrong_count(const Members& members, std::string_view call, std::string_vi
   const std::string what = std::string(call) + " of " + std::string(request);
   if (!members.mesh) return not_found(what + ": the reference is empty");
   if (members.count == 0) {
-    return not_found(what + ": no member of " + members.mesh->type->name +
-                     " is meant; is the axis known, and the range within its size?");
+    return not_found(what + ": no member of " + members.mesh->type->name + " is meant" +
+                     (members.mistake ? "; " + *members.mistake : ""));
+  }
+  if (members.count == 1 || (call != "call_one" && call != "actor()")) {
+    return not_found(what +
+                     ": its reference is of a message that nobody has received, so there is " +
+                     "nobody in whose name to call; take it from a request or an answer");
   }
   return invalid_argument(what + ": " + std::to_string(members.count) + " members are meant, not " +
                           "one; use call(), choose() or at()");
+}
+
+Status wrong_class(std::uint32_t number, const Reference& reference, std::string_view asked) {
+  return invalid_argument("attachment " + std::to_string(number) + " is " +
+                          to_string(reference.members, reference.axes) + ", not of class " +
+                          std::string(asked));
 }
 
 std::uint64_t hash_of(std::string_view text) {

@@ -184,8 +184,7 @@ void Silo::fire(SiloTimer& timer) {
       return;
     }
     case SiloTimer::Kind::kNode:
-      nodes_.erase(static_cast<ReductionNode&>(timer).id);
-      return;
+      return give_up_node(static_cast<ReductionNode&>(timer));
   }
 }
 
@@ -257,6 +256,7 @@ Silo::Stock Silo::stock() const {
   stock.names = names_.size();
   stock.nodes = nodes_.size();
   stock.watches = watches_.size();
+  stock.moved = moved_.size();
   return stock;
 }
 

@@ -98,6 +98,7 @@ struct OwnedMesh {
   std::vector<Watch> watches;
   std::vector<std::unique_ptr<StopRequest>> stops;
   bool is_ending = false;
+  bool has_moved = false;  // A member, from a host that was lost.
 };
 
 /// One reduction on one host, between its members and its parent in the tree.
@@ -106,6 +107,7 @@ struct ReductionNode : SiloTimer {
   std::uint64_t id = 0;
   SiloId from = 0;  // Who reduces, and its call.
   std::uint64_t call = 0;
+  std::uint64_t deadline_ns = 0;
   SiloId parent = 0;
   bool is_root = false;
   internal::Combine combine;
@@ -115,6 +117,8 @@ struct ReductionNode : SiloTimer {
   std::vector<std::pair<SiloId, Result<internal::RawMessage>>> early;
   /// By position: this host's members first, then its children in order.
   std::vector<std::optional<Result<internal::RawMessage>>> values;
+  /// What members of this host were asked; another ticket: that is over.
+  std::vector<std::pair<Delivery*, std::uint64_t>> asked;
 };
 
 /// An argument that was faster than the call that waits for it. It is forgotten at some time, for
@@ -189,7 +193,7 @@ class Silo final : public actor::Actor {
   /// Everything that is there: for tests that nothing is left over.
   struct Stock {
     std::size_t members = 0, deliveries = 0, calls = 0, timers = 0, meshes = 0, owned = 0,
-                names = 0, nodes = 0, watches = 0;
+                names = 0, nodes = 0, watches = 0, moved = 0;
     friend bool operator==(const Stock&, const Stock&) = default;
   };
   Stock stock() const;
@@ -253,6 +257,7 @@ class Silo final : public actor::Actor {
   void on_argument(Envelope& envelope);
   void on_forward(Envelope& envelope);
   void on_cancel(const Envelope& envelope);
+  void cancel_delivery(Delivery& delivery);
   void on_more(const Envelope& envelope);
   void refuse(const Envelope& envelope, Status status);
   bool join_once(Delivery& delivery);
@@ -295,6 +300,7 @@ class Silo final : public actor::Actor {
   void hear(Member& member, const Death& death);
   void on_watch(const Envelope& envelope);
   void end_watch(const Watch& watch);
+  void tell_too_late(const Watch& watch, MemberName member, std::string name);
   void on_moved(const Envelope& envelope);
   void on_snapshot(Envelope& envelope);
   void answer_call(SiloId to, std::uint64_t call, Status status);
@@ -320,6 +326,8 @@ class Silo final : public actor::Actor {
   void on_partial(Envelope& envelope);
   void contribute(ReductionNode& node, std::size_t at, Result<internal::RawMessage> value);
   void finish_node(ReductionNode& node);
+  void cancel_reduction(SiloId from, std::uint64_t call);
+  void give_up_node(ReductionNode& node);
   void place_partial(ReductionNode& node, SiloId child, const Result<internal::RawMessage>& value);
 
   static const internal::MethodInfo kDeathMethod;

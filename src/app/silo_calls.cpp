@@ -161,7 +161,9 @@ void Silo::open_call(Member* caller, std::uint32_t client, const internal::CallO
   call.request_name = order.request_name;
   call.begun_ns = now_ns_;
   const auto limit = order.options.deadline.count() > 0 ? order.options.deadline : kCallDeadline;
-  call.deadline_ns = now_ns_ + static_cast<std::uint64_t>(limit.count());
+  call.limit_ns = static_cast<std::uint64_t>(limit.count());
+  call.deadline_ns = now_ns_ + call.limit_ns;
+  call.items_open = envelope.number;
   call.retries = order.options.retries;
   call.is_once = order.options.once;
   call.state->call_id = call.id;
@@ -313,6 +315,7 @@ void Silo::return_credit(MemberName member) {
     if (found == routes_.end()) return;
     last_route_ = &found->second;
   }
+  if (member.index >= last_route_->places.size()) return;
   Route::Place& place = last_route_->places[member.index];
   if (place.in_flight == 0) return;
   --place.in_flight;
@@ -341,12 +344,17 @@ void Silo::on_reply(Envelope& envelope) {
 
 void Silo::on_item(Envelope& envelope) {
   Call* call = calls_.find(envelope.call);
-  if (call && call->sink) call->sink->on_item(call->position, std::move(envelope.payload));
+  if (!call || !call->sink) return;
+  call->has_items = true;
+  if (call->items_open > 0) --call->items_open;
+  // Its timer looks at this when it comes.
+  call->deadline_ns = now_ns_ + call->limit_ns;
+  call->sink->on_item(call->position, std::move(envelope.payload));
 }
 
 /// False when the call's tries are used up, or its deadline would come first.
 bool Silo::try_again(Call& call) {
-  if (call.tries >= call.retries || !call.again) return false;
+  if (call.tries >= call.retries || !call.again || call.has_items) return false;
   const std::uint64_t pause = wiring_.limits.restart_pause_ns << std::min(call.tries, 10u);
   if (now_ns_ + pause >= call.deadline_ns) return false;
   ++call.tries;
@@ -362,13 +370,18 @@ void Silo::on_call_due(Call& call) {
     send_call(call, Envelope(*call.again));
     return;
   }
+  // A stream's time runs from its last answer, and not while its reader is the one who is slow.
+  if (call.sink && call.items_open == 0) call.deadline_ns = now_ns_ + call.limit_ns;
+  if (call.deadline_ns > now_ns_) return wheel_.add(call, call.deadline_ns);
   withdraw(call);
-  close_call(
-      call,
-      deadline_exceeded(call_name(call) + " on host " + std::to_string(host_of_silo(call.silo)) +
-                        ": no answer within " + seconds(call.deadline_ns - call.begun_ns) +
-                        "; whether it was handled is not known"),
-      0);
+  const std::string who = call_name(call) + " on host " + std::to_string(host_of_silo(call.silo));
+  close_call(call,
+             deadline_exceeded(call.has_items
+                                   ? who + ": no further answer within " + seconds(call.limit_ns)
+                                   : who + ": no answer within " +
+                                         seconds(call.deadline_ns - call.begun_ns) +
+                                         "; whether it was handled is not known"),
+             0);
 }
 
 /// Tells the callee that nobody wants its answer any more. What was sent there still is there: it
@@ -380,6 +393,9 @@ void Silo::withdraw(Call& call) {
   envelope.member = call.member;
   envelope.call = call.id;
   envelope.number = std::exchange(call.has_credit, false) ? 1 : 0;
+  for (const SiloId silo : call.tree) {
+    if (silo != call.silo) post(silo, Envelope(envelope));
+  }
   post(call.silo, std::move(envelope));
 }
 
@@ -439,8 +455,10 @@ void Silo::cancel_call(internal::CallBase& state) {
 }
 
 void Silo::grant(internal::CallBase& state, std::uint32_t count) {
-  const Call* call = calls_.find(state.call_id);
+  Call* const call = calls_.find(state.call_id);
   if (!call) return;
+  if (call->items_open == 0) call->deadline_ns = now_ns_ + call->limit_ns;
+  call->items_open += count;
   Envelope envelope;
   envelope.kind = Kind::kMore;
   envelope.member = call->member;

@@ -61,7 +61,8 @@ Status Silo::start_member(LocalMesh& local, const Start& start) {
     member->object = local.factory(Self(member));
     if (member->is_ending) status = std::move(member->ending_cause);
     if (status.ok() && start.snapshot && local.mesh->type->restore) {
-      status = local.mesh->type->restore(member->object.get(), start.snapshot->state);
+      status = local.mesh->type->restore(member->object.get(),
+                                         internal::bound(start.snapshot->state, member));
       for (const auto& [id, reply] : start.snapshot->answered) {
         member->extras().once[id].answer = reply;
         member->extras().once_order.push_back(id);
@@ -93,6 +94,8 @@ void Silo::on_stop(Envelope& envelope) {
     }
     routes_.erase(envelope.member.mesh);
     last_route_ = nullptr;
+    moved_.erase(moved_.lower_bound({envelope.member.mesh, 0}),
+                 moved_.upper_bound({envelope.member.mesh, UINT32_MAX}));
     return;
   }
   Member* member = find_member(envelope.member);

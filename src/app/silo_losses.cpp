@@ -114,8 +114,7 @@ void Silo::lose_reductions(SiloId lost) {
     ReductionNode& node = *found->second;
     if (!node.is_known) continue;
     if (node.from == lost || (!node.is_root && node.parent == lost)) {
-      wheel_.remove(node);
-      nodes_.erase(found);
+      give_up_node(node);
       continue;
     }
     place_partial(

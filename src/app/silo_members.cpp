@@ -118,7 +118,6 @@ void Silo::take_call(Envelope& envelope) {
   delivery.call = envelope.call;
   delivery.sender = envelope.sender;
   delivery.client = envelope.client;
-  delivery.deadline_ns = envelope.deadline_ns;
   delivery.is_stream = envelope.is_stream;
   delivery.is_once = envelope.is_once;
   delivery.request_id = envelope.request_id;
@@ -249,41 +248,45 @@ void Silo::on_cancel(const Envelope& envelope) {
   Delivery* delivery = find_incoming(envelope.from, envelope.call);
   if (!delivery) {
     if (envelope.number > 0) credit_due_.push_back({envelope.from, envelope.member, 1});
-    return;
+    return cancel_reduction(envelope.from, envelope.call);
   }
   delivery->owes_credit = envelope.number > 0;
-  if (delivery->state == Delivery::State::kRunning) {
-    delivery->is_cancelled = true;
-    if (delivery->blocked_write) {
-      std::exchange(delivery->blocked_write, nullptr)
-          ->complete(cancelled("the stream's reader has gone"));
-    } else if (delivery->awaits) {
-      delivery->awaits->cancel();
-    }
-    return;
-  }
-  Member& member = *delivery->member;
   if (delivery->awaits_argument) {
     Envelope nothing;
     nothing.from = envelope.from;
     nothing.call = envelope.call;
     nothing.status = cancelled("its caller has given it up");
-    on_argument(nothing);
+    return on_argument(nothing);
+  }
+  cancel_delivery(*delivery);
+}
+
+/// Nobody wants its answer any more: what was not begun is not, and what runs is told.
+void Silo::cancel_delivery(Delivery& delivery) {
+  if (delivery.state == Delivery::State::kRunning) {
+    delivery.is_cancelled = true;
+    if (delivery.blocked_write) {
+      std::exchange(delivery.blocked_write, nullptr)
+          ->complete(cancelled("the stream's reader has gone"));
+    } else if (delivery.awaits) {
+      delivery.awaits->cancel();
+    }
     return;
   }
+  Member& member = *delivery.member;
   // It stands in the mailbox, or held behind another; only one of the lists has it.
   if (member.find_extras()) {
     for (auto& [sender, list] : member.extras().held) {
       for (Delivery* at = list.first(); at; at = at->next) {
-        if (at != delivery) continue;
-        list.remove(*delivery);
-        answer(*delivery, cancelled("given up by its caller"));
+        if (at != &delivery) continue;
+        list.remove(delivery);
+        answer(delivery, cancelled("given up by its caller"));
         return end_if_due(member);
       }
     }
   }
-  member.mailbox.remove(*delivery);
-  answer(*delivery, cancelled("given up by its caller"));
+  member.mailbox.remove(delivery);
+  answer(delivery, cancelled("given up by its caller"));
   end_if_due(member);
 }
 

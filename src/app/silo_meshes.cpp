@@ -35,7 +35,11 @@ void Silo::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal::
     return fail(invalid_argument(order.type->name + ": the placement has no places"));
   }
   for (const std::uint32_t host : order.placement.hosts) {
-    if (silo_of_host(host) >= wiring_.network->silos()) {
+    if (host == UINT32_MAX) {
+      return fail(invalid_argument(order.type->name + ": its placement was chosen from another " +
+                                   "one by a position that does not exist there"));
+    }
+    if (host >= wiring_.network->silos() - 1) {
       return fail(invalid_argument(order.type->name + ": host " + std::to_string(host) +
                                    " does not exist; this cluster has " +
                                    std::to_string(wiring_.network->silos() - 1)));
@@ -206,6 +210,7 @@ void Silo::on_started(Envelope& envelope) {
   OwnedMesh& owned = found->second;
   std::vector<std::pair<Start, Status>> failed;
   for (const Start& start : envelope.parcel->starts) {
+    if (start.index >= owned.places.size()) continue;
     OwnedMesh::Place& place = owned.places[start.index];
     if (place.incarnation != start.incarnation) continue;
     if (start.status.ok()) {
@@ -270,7 +275,7 @@ void Silo::stop_member(const OwnedMesh& owned, std::uint32_t index, std::uint64_
 
 void Silo::on_death(MemberName member, std::uint32_t incarnation, const Status& cause) {
   const auto found = owned_.find(member.mesh);
-  if (found == owned_.end()) return;
+  if (found == owned_.end() || member.index >= found->second.places.size()) return;
   OwnedMesh& owned = found->second;
   OwnedMesh::Place& place = owned.places[member.index];
   if (place.is_done || place.incarnation != incarnation) return;
@@ -353,6 +358,7 @@ bool Silo::move_member(OwnedMesh& owned, std::uint32_t index) {
   const auto least = std::min_element(
       loads.begin(), loads.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   owned.places[index].silo = least->first;
+  owned.has_moved = true;
   Envelope moved;
   moved.kind = Kind::kMoved;
   moved.member = {owned.mesh->id, index};
@@ -366,7 +372,7 @@ bool Silo::move_member(OwnedMesh& owned, std::uint32_t index) {
 void Silo::on_moved(const Envelope& envelope) {
   moved_[envelope.member] = static_cast<SiloId>(envelope.number);
   const auto found = routes_.find(envelope.member.mesh);
-  if (found == routes_.end()) return;
+  if (found == routes_.end() || envelope.member.index >= found->second.places.size()) return;
   Route::Place& place = found->second.places[envelope.member.index];
   if (std::exchange(place.silo, static_cast<SiloId>(envelope.number)) != envelope.number) {
     recount_credit(found->second, envelope.member.index);
@@ -450,6 +456,10 @@ void Silo::forget_owned(std::uint64_t mesh) {
   std::vector<SiloId> told;
   for (const OwnedMesh::Place& place : owned.places) {
     if (std::find(told.begin(), told.end(), place.silo) == told.end()) told.push_back(place.silo);
+  }
+  if (owned.has_moved) {  // Everybody was told where to.
+    told.clear();
+    for (SiloId silo = 0; silo < wiring_.network->silos(); ++silo) told.push_back(silo);
   }
   for (const SiloId silo : told) forget_on(silo, mesh);
   for (const Watch& watch : owned.watches) end_watch(watch);

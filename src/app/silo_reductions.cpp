@@ -107,8 +107,9 @@ void Silo::on_combine(Envelope& envelope) {
   node.values.resize(parcel.members.size() + parcel.children.size());
   node.missing = node.values.size();
   node.is_known = true;
+  node.deadline_ns = envelope.deadline_ns;
   wheel_.remove(node);
-  wheel_.add(node, envelope.deadline_ns);
+  wheel_.add(node, node.deadline_ns);
   for (auto& [child, value] : std::exchange(node.early, {})) place_partial(node, child, value);
   LocalMesh* local = find_local(envelope.member.mesh);
   for (std::size_t i = 0; i < parcel.members.size(); ++i) {
@@ -150,11 +151,26 @@ void Silo::on_combine(Envelope& envelope) {
     delivery.sender = envelope.sender;
     delivery.client = envelope.client;
     delivery.request = envelope.payload;
-    delivery.deadline_ns = envelope.deadline_ns;
     delivery.request_id = id;
     delivery.node = &node;
     delivery.node_position = static_cast<std::uint32_t>(i);
+    node.asked.emplace_back(&delivery, delivery.ticket);
     enqueue(delivery);
+  }
+}
+
+/// Nobody wants what a reduction makes any more: its members here hear of it.
+void Silo::cancel_reduction(SiloId from, std::uint64_t call) {
+  const auto found = nodes_.find(node_key(from, call));
+  if (found != nodes_.end()) give_up_node(*found->second);
+}
+
+void Silo::give_up_node(ReductionNode& node) {
+  const auto asked = std::move(node.asked);
+  wheel_.remove(node);
+  nodes_.erase(node.id);
+  for (const auto& [delivery, ticket] : asked) {
+    if (delivery->ticket == ticket) cancel_delivery(*delivery);
   }
 }
 
@@ -181,6 +197,7 @@ void Silo::finish_node(ReductionNode& node) {
   envelope.kind = node.is_root ? Kind::kReply : Kind::kPartial;
   envelope.call = node.call;
   envelope.number = node.is_root ? 0 : node.from;
+  envelope.deadline_ns = node.deadline_ns;
   if (sum.ok()) {
     envelope.payload = std::move(sum).value();
   } else {
@@ -210,7 +227,7 @@ void Silo::on_partial(Envelope& envelope) {
     // The child was faster than the word that there is a reduction; or that is over already.
     slot = std::make_unique<ReductionNode>();
     slot->id = id;
-    wheel_.add(*slot, now_ns_ + static_cast<std::uint64_t>(kCallDeadline.count()));
+    wheel_.add(*slot, envelope.deadline_ns);
   }
   ReductionNode& node = *slot;
   if (node.is_known) {

@@ -35,19 +35,28 @@ void Silo::on_watch(const Envelope& envelope) {
              other.number != watch.number;
     });
     watches.push_back(std::move(watch));
+    const OwnedMesh& owned = found->second;
+    for (const std::uint32_t index : envelope.parcel->members) {
+      if (index >= owned.places.size() || !owned.places[index].is_done) continue;
+      const MemberName member{owned.mesh->id, index};
+      tell_too_late(watches.back(), member, internal::member_name(owned.mesh.get(), index));
+    }
     return;
   }
-  // Too late: it hears at once, as if the death had come now.
+  tell_too_late(watch, envelope.member, envelope.parcel->name + " mesh");
+  end_watch(watch);
+}
+
+/// Who watches what has ended for good hears at once, as if the death had come now.
+void Silo::tell_too_late(const Watch& watch, MemberName member, std::string name) {
   Envelope notice;
   notice.kind = Kind::kNotice;
   notice.member = watch.watcher;
   notice.number = watch.number;
   notice.parcel = std::make_shared<Parcel>();
-  notice.parcel->death = std::make_shared<const Death>(
-      Death{envelope.member, envelope.parcel->name + " mesh",
-            actor_lost("it had ended before it was watched"), 0, false, false});
+  notice.parcel->death = std::make_shared<const Death>(Death{
+      member, std::move(name), actor_lost("it had ended before it was watched"), 0, false, false});
   post(watch.silo, std::move(notice));
-  end_watch(watch);
 }
 
 /// A client's watch of a mesh that is over is not kept any longer.
@@ -131,7 +140,7 @@ void Silo::keep_watch(std::uint64_t number, std::function<void(const Death&)> on
 
 void Silo::on_snapshot(Envelope& envelope) {
   const auto found = owned_.find(envelope.member.mesh);
-  if (found == owned_.end()) return;
+  if (found == owned_.end() || envelope.member.index >= found->second.places.size()) return;
   OwnedMesh& owned = found->second;
   const OwnedMesh::Place& place = owned.places[envelope.member.index];
   // One of an incarnation that is over would take back what its successor has done.

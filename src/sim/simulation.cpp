@@ -219,6 +219,7 @@ std::string SimulatedWorld::left_over() {
       count(where, "names", stock.names);
       count(where, "parts of reductions", stock.nodes);
       count(where, "watches", stock.watches);
+      count(where, "members that have moved", stock.moved);
     }
   }
   controller::ControllerCore& controller = embedded_->controller();

@@ -122,7 +122,8 @@ class Self {
   void monitor(const Members& members) const {
     port_->monitor(members.members());
   }
-  /// This actor dies of `cause` when the handler that runs now returns or waits.
+  /// This actor dies of `cause` when the handler that runs now returns or waits; in its constructor
+  /// that means that it has not come to life.
   void fail(Status cause) const { port_->fail(std::move(cause)); }
   /// It ends in peace, without a restart, when it has handled what it was asked before.
   void stop() const { port_->stop_self(); }
@@ -164,8 +165,9 @@ class Writer {
  public:
   explicit Writer(std::shared_ptr<internal::ItemSink> sink) : sink_(std::move(sink)) {}
 
-  /// `what` as in a call: a Message<R>, or what fills one. Complete when there is room for the
-  /// next; kCancelled when the reader has gone.
+  /// `what` as in a call: a Message<R>, or what fills one. Complete when it has been taken, which
+  /// is at once while there is credit: await it before the next. kCancelled when the reader has
+  /// gone.
   Future<void> write(const Message<R>& message) { return sink_->write(message.raw()); }
   template <class Fill>
   requires(!std::is_convertible_v<const Fill&, const Message<R>&>) Future<void> write(
@@ -186,8 +188,9 @@ class ActorType {
  public:
   /// `method` handles messages of its request's type: `Task<Reply<R>> (Request<Q>)`, the same
   /// without the Task or with Result<Reply<R>>, Status or nothing as its answer,
-  /// `void (Request<Q>, Promise<R>)` to answer later, or `Task<> (Request<Q>, Writer<R>)` to answer
-  /// often. Two handlers of one type: spawn() fails with kInvalidArgument.
+  /// `void (Request<Q>, Promise<R>)` to answer later, or `Task<> (Request<Q>, Writer<R>)` or
+  /// `Task<Status>` of the same to answer often, and to say at the end what went wrong. Two
+  /// handlers of one type: spawn() fails with kInvalidArgument.
   template <class M>
   ActorType& on(M method, Interleave interleave = Interleave::kNo);
   /// Called for deaths of this actor's own meshes, and of what it monitors. Without it an actor

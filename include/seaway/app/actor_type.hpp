@@ -79,7 +79,9 @@ void run_handler(A& actor, M method, Invocation& invocation) {
   using Traits = Method<M>;
   using Q = typename Traits::Asked;
   using R = typename Traits::Answer;
-  Request<Q> request(std::move(invocation.request), invocation.sender);
+  RawMessage message = std::move(invocation.request);
+  if (message.attachments) message = bound(std::move(message), invocation.caller());
+  Request<Q> request(std::move(message), invocation.sender);
   if (Status status = request.check(); !status.ok()) {
     invocation.finish(std::move(status));
     return;

@@ -114,7 +114,7 @@ class CallState final : public FutureState<typename Answered<R>::Type>, public C
     if constexpr (std::is_void_v<R>) {
       return this->complete({});
     } else {
-      return this->complete(Reply<R>(std::move(reply).value()));
+      return this->complete(Reply<R>(bound(std::move(reply).value(), caller_)));
     }
   }
   Result<RawMessage> outcome() override {
@@ -187,7 +187,7 @@ class StreamState final : public StreamSink {
   }
 
   void on_item(std::uint32_t position, RawMessage item) override {
-    put({position, Reply<R>(std::move(item))}, true);
+    put({position, Reply<R>(bound(std::move(item), caller_))}, true);
   }
   void on_end(std::uint32_t position, Status status) override {
     if (!status.ok()) put({position, std::move(status)}, false);

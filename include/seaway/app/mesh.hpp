@@ -144,12 +144,14 @@ class ActorMesh {
   std::size_t size() const { return members_.count; }
   /// The member at a position in row-major order. Out of range: a reference to nobody.
   ActorRef<A> at(std::size_t position) const;
-  /// Members begin .. end - 1 along `axis`. Errors: kInvalidArgument, with what axes there are.
+  /// Positions along an axis: begin .. end - 1.
   struct Range {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
   };
-  /// An unknown axis or a range outside it gives a mesh without members, whose calls say why.
+  /// The members within `range` along `axis`; the other axes whole.
+  /// An unknown axis or a range outside it gives a mesh without members: a call, stream or
+  /// reduction of that answers as one member would that fails, and says why.
   ActorMesh sub(std::string_view axis, Range range) const;
 
   template <class M, class... What>

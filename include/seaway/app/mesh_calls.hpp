@@ -68,13 +68,53 @@ Message<R> combine_two(const Message<R>& left, const Message<R>& right, const F&
 /// Positions begin .. end - 1 of axis `axis`, of members laid out row-major.
 Members select(const Members& members, std::vector<Placement::Axis>& axes, std::string_view axis,
                std::uint32_t begin, std::uint32_t end);
+/// What a reference to nobody says of itself.
+std::shared_ptr<const std::string> no_position(std::size_t count, std::size_t position);
 std::string to_string(const Members& members, const std::vector<Placement::Axis>& axes);
 /// "Counter[2]", whatever is known of the mesh.
 std::string member_name(const MeshInfo* mesh, std::uint32_t index);
 /// Why a mesh without members cannot be called, or a mesh of several as one.
 Status wrong_count(const Members& members, std::string_view call, std::string_view request);
 
+/// Why a reference is of another class than is asked for.
+Status wrong_class(std::uint32_t number, const Reference& reference, std::string_view asked);
+
+template <class A>
+const std::shared_ptr<const ActorTypeInfo>& actor_type();
+
 }  // namespace internal
+
+template <class A>
+std::uint32_t Attached::add(const ActorMesh<A>& mesh) {
+  return add(internal::Reference{mesh.members(), mesh.axes(), nullptr});
+}
+template <class A>
+std::uint32_t Attached::add(const ActorRef<A>& actor) {
+  return add(actor.mesh());
+}
+
+template <class T>
+template <class A>
+Result<ActorMesh<A>> Message<T>::mesh(std::uint32_t number) const {
+  Result<internal::Reference> found = attachment<internal::Reference>(number, "actors");
+  if (!found.ok()) return found.status();
+  const auto& mesh = found->members.mesh;
+  if (mesh && mesh->type->id != internal::actor_type<A>()->id) {
+    return internal::wrong_class(number, *found, internal::type_name<A>());
+  }
+  return ActorMesh<A>(std::move(found->caller), std::move(found->members), std::move(found->axes));
+}
+
+template <class T>
+template <class A>
+Result<ActorRef<A>> Message<T>::actor(std::uint32_t number) const {
+  Result<ActorMesh<A>> found = mesh<A>(number);
+  if (!found.ok()) return found.status();
+  if (found->size() != 1) {
+    return internal::wrong_count(found->members(), "actor()", internal::kTypeName<T>);
+  }
+  return found->at(0);
+}
 
 template <class A>
 std::shared_ptr<internal::Caller> ActorMesh<A>::caller() const {
@@ -87,7 +127,11 @@ ActorRef<A> ActorMesh<A>::at(std::size_t position) const {
   internal::Members one = members_;
   one.list = nullptr;
   one.count = position < members_.count ? 1 : 0;
-  if (one.count > 0) one.first = members_.at(static_cast<std::uint32_t>(position));
+  if (one.count > 0) {
+    one.first = members_.at(static_cast<std::uint32_t>(position));
+  } else if (members_.count > 0) {
+    one.mistake = internal::no_position(members_.count, position);
+  }
   return ActorRef<A>(ActorMesh(caller_, std::move(one), {}));
 }
 
@@ -118,7 +162,12 @@ auto ActorMesh<A>::call(M method, const What&... what) const {
   using R = typename internal::Method<M>::Answer;
   const std::shared_ptr<internal::Caller> from = caller();
   std::vector<std::shared_ptr<internal::CallState<R>>> states;
-  if (!from) return MeshCall<R>(from, axes_, std::move(states));
+  if (size() == 0 || !from) {
+    states.push_back(std::make_shared<internal::CallState<R>>(nullptr, from));
+    states.front()->answer(internal::wrong_count(
+        members_, "call", internal::kTypeName<typename internal::Method<M>::Asked>));
+    return MeshCall<R>(from, {}, std::move(states));
+  }
   internal::CallOrder order = this->order(method, what...);
   states.reserve(size());
   order.many.reserve(size());
@@ -126,7 +175,7 @@ auto ActorMesh<A>::call(M method, const What&... what) const {
     states.push_back(std::make_shared<internal::CallState<R>>(from->waiter(), from));
     order.many.push_back(states.back());
   }
-  if (size() > 0) from->call(std::move(order));
+  from->call(std::move(order));
   return MeshCall<R>(from, axes_, std::move(states));
 }
 
@@ -183,6 +232,11 @@ auto ActorMesh<A>::stream(M method, const What&... what) const {
   static_assert(!std::is_void_v<R>, "a handler that answers nothing has nothing to stream");
   const std::shared_ptr<internal::Caller> from = caller();
   internal::CallOrder order = this->order(method, what...);
+  if (size() == 0 || !from) {
+    auto nobody = std::make_shared<internal::StreamState<R>>(from, order.options.credit, 1);
+    nobody->on_end(0, internal::wrong_count(members_, "stream", order.request_name));
+    return Stream<R>(std::move(nobody));
+  }
   auto state = std::make_shared<internal::StreamState<R>>(from, order.options.credit, size());
   std::vector<std::shared_ptr<internal::CallBase>> calls;
   for (std::size_t i = 0; i < size(); ++i) {
@@ -191,7 +245,7 @@ auto ActorMesh<A>::stream(M method, const What&... what) const {
   order.many = calls;
   order.sink = state;
   state->keep_calls(std::move(calls));
-  if (from && size() > 0) from->call(std::move(order));
+  from->call(std::move(order));
   return Stream<R>(std::move(state));
 }
 

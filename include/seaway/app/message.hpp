@@ -18,6 +18,11 @@
 
 namespace seaway {
 
+template <class A>
+class ActorMesh;
+template <class A>
+class ActorRef;
+
 namespace internal {
 
 /// The words of a finished builder, as a frame in Cap'n Proto's standard stream framing.
@@ -133,6 +138,13 @@ class Message {
   /// Errors: kNotFound for another number, kInvalidArgument for another type.
   Result<Array> array(std::uint32_t number) const { return attachment<Array>(number, "array"); }
   Result<Bytes> bytes(std::uint32_t number) const { return attachment<Bytes>(number, "bytes"); }
+  /// Other actors: a reference to one, or to several. In the name of whoever received the message,
+  /// an actor or a client; they may have died meanwhile, as any others.
+  /// Errors: also kInvalidArgument for a mesh of another class, or not of one member.
+  template <class A>
+  Result<ActorRef<A>> actor(std::uint32_t number) const;
+  template <class A>
+  Result<ActorMesh<A>> mesh(std::uint32_t number) const;
 
   const internal::RawMessage& raw() const { return raw_; }
 
@@ -175,8 +187,13 @@ class Request : public Message<T> {
 /// Collects what is to travel beside a message while that is written.
 class Attached {
  public:
-  /// Returns the number to write into the message, for Message::array() or bytes().
+  /// Returns the number to write into the message, for Message::array(), bytes(), actor() or
+  /// mesh().
   std::uint32_t add(Attachment attachment);
+  template <class A>
+  std::uint32_t add(const ActorMesh<A>& mesh);
+  template <class A>
+  std::uint32_t add(const ActorRef<A>& actor);
   std::shared_ptr<const Attachments> take() {
     if (attachments_.empty()) return nullptr;
     return std::make_shared<const Attachments>(std::move(attachments_));
@@ -186,8 +203,8 @@ class Attached {
   Attachments attachments_;
 };
 
-/// Builds a message: `fill(T::Builder)`, or `fill(T::Builder, Attached&)` for one with arrays or
-/// bytes beside it.
+/// Builds a message: `fill(T::Builder)`, or `fill(T::Builder, Attached&)` for one with arrays,
+/// bytes or other actors beside it. (A list of numbers is set with kj::arrayPtr(data, size).)
 template <class T, class Fill>
 Message<T> make(Fill&& fill) {
   constexpr std::size_t kScratchWords = 64;

@@ -42,10 +42,6 @@ class Bytes {
   std::shared_ptr<const std::vector<std::byte>> block_;
 };
 
-/// What travels beside a message by reference.
-using Attachment = std::variant<Bytes, Array>;
-using Attachments = std::vector<Attachment>;
-
 /// Names one member of one mesh for as long as the cluster lives; never used again. {} is nobody.
 struct MemberName {
   std::uint64_t mesh = 0;
@@ -75,6 +71,9 @@ struct Placement {
   std::vector<Axis> axes;
   std::vector<std::uint32_t> hosts;  // Of each member: its number in the cluster.
 
+  /// The places at some positions, in that order and along one axis "place": on chosen hosts, or
+  /// several times on one. A position that does not exist: spawn() fails with kInvalidArgument.
+  Placement at(const std::vector<std::uint32_t>& positions) const;
   /// `count` members at each place, along a new last axis.
   Placement each(std::string axis, std::uint32_t count) const;
   std::size_t size() const { return hosts.size(); }
@@ -84,10 +83,12 @@ struct Placement {
 
 /// How a call is made. Trivially destructible, for the sake of g++ 12 (docs/decisions.md).
 struct CallOptions {
-  /// Until when there must be an answer; then it is kDeadlineExceeded. 0: `kCallDeadline`.
+  /// Until when there must be an answer; then it is kDeadlineExceeded. 0: `kCallDeadline`. Of a
+  /// stream: the longest pause between two answers, while its reader keeps up.
   std::chrono::nanoseconds deadline = std::chrono::nanoseconds(0);
   /// Sent again after kActorLost, kHostLost or kResourceExhausted, so many times and within the
-  /// deadline. Calls that are not `once` may then be handled more than once.
+  /// deadline. Calls that are not `once` may then be handled more than once. A stream of which an
+  /// answer has come is not begun again.
   std::uint32_t retries = 0;
   /// Handled at most once however often it is sent: a member answers a repeated request with the
   /// answer that it gave before, also after a restart if its type keeps snapshots.
@@ -102,12 +103,44 @@ constexpr std::chrono::nanoseconds kCallDeadline = std::chrono::seconds(30);
 namespace internal {
 
 class Caller;
+struct MeshInfo;
+
+/// Some members of a mesh: one, or a list of them.
+struct Members {
+  std::shared_ptr<const MeshInfo> mesh;
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  std::shared_ptr<const std::vector<std::uint32_t>> list;  // Null: first .. first + count.
+  std::shared_ptr<const std::string> mistake;              // Why there are none; null: unknown.
+
+  std::uint32_t at(std::uint32_t position) const {
+    return list ? (*list)[position] : first + position;
+  }
+};
+
+/// An ActorMesh of whatever type, as it travels beside a message.
+struct Reference {
+  Members members;
+  std::vector<Placement::Axis> axes;
+  std::shared_ptr<Caller> caller;  // In whose name its receiver calls; null on the way.
+};
+
+}  // namespace internal
+
+/// What travels beside a message by reference: bytes, an array, or other actors.
+using Attachment = std::variant<Bytes, Array, internal::Reference>;
+using Attachments = std::vector<Attachment>;
+
+namespace internal {
 
 /// A message of whatever type. A value.
 struct RawMessage {
   Frame frame;
   std::shared_ptr<const Attachments> attachments;  // Null: none.
 };
+
+/// The message as `caller` receives it: what other actors travel beside it are called in its name.
+RawMessage bound(RawMessage message, const std::shared_ptr<Caller>& caller);
 
 /// One run of a handler, as the templates see it; the runtime owns it.
 class Invocation {
@@ -122,6 +155,8 @@ class Invocation {
   virtual std::shared_ptr<class Keeper> promise() = 0;
   /// The stream's writer end; null when the caller did not ask for a stream.
   virtual std::shared_ptr<class ItemSink> sink() = 0;
+  /// The member whose handler it is.
+  virtual std::shared_ptr<Caller> caller() = 0;
 
   RawMessage request;
   MemberName sender;
@@ -219,18 +254,6 @@ struct SpawnOrder {
   Restart restart = Restart::kMember;
   Intensity intensity;
   std::string name;
-};
-
-/// Some members of a mesh: one, or a list of them.
-struct Members {
-  std::shared_ptr<const MeshInfo> mesh;
-  std::uint32_t first = 0;
-  std::uint32_t count = 0;
-  std::shared_ptr<const std::vector<std::uint32_t>> list;  // Null: first .. first + count.
-
-  std::uint32_t at(std::uint32_t position) const {
-    return list ? (*list)[position] : first + position;
-  }
 };
 
 /// The other end of a stream of answers, at its reader.

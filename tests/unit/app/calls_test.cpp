@@ -101,14 +101,25 @@ TEST_F(Calls, GoToSubMeshesByNamedAxes) {
 TEST_F(Calls, OfWrongSubMeshesSayWhy) {
   auto counters = client.spawn<Counter>(client.hosts()).value();
 
-  for (const auto& nobody : {counters.sub("hots", {0, 1}), counters.sub("host", {2, 5}),
-                             counters.sub("host", {2, 2}), counters.at(4).mesh()}) {
+  const std::vector<std::pair<ActorMesh<Counter>, std::string>> meshes = {
+      {counters.sub("hots", {0, 1}), "there is no axis \"hots\" among (host=4)"},
+      {counters.sub("host", {2, 5}), "positions 2 .. 5 of axis \"host\", which has 4"},
+      {counters.sub("host", {2, 2}), "positions 2 .. 2 of axis \"host\", which has 4"},
+      {counters.sub("hots", {0, 1}).at(3).mesh(), "there is no axis \"hots\" among (host=4)"},
+      {counters.at(4).mesh(), "position 4 of 4"}};
+  for (const auto& [nobody, why] : meshes) {
+    const std::string text = " of Add: no member of Counter is meant; " + why;
     EXPECT_EQ(nobody.size(), 0u);
-    EXPECT_EQ(nobody.choose(&Counter::add).get().status().to_string(),
-              "NOT_FOUND: choose of Add: no member of Counter is meant; is the axis known, and "
-              "the range within its size?");
-    EXPECT_EQ(nobody.broadcast(&Counter::add).code(), StatusCode::kNotFound);
-    EXPECT_EQ(nobody.call(&Counter::add).size(), 0u);
+    EXPECT_EQ(nobody.choose(&Counter::add).get().status(), not_found("choose" + text));
+    EXPECT_EQ(nobody.broadcast(&Counter::add), not_found("send" + text));
+    EXPECT_EQ(nobody.reduce(&Counter::add, [](auto, auto, auto) {}).get().status(),
+              not_found("reduce" + text));
+    const auto called = nobody.call(&Counter::add).get();
+    ASSERT_EQ(called.size(), 1u);
+    EXPECT_EQ(called.at(0).status(), not_found("call" + text));
+    const auto stream = nobody.stream(&Counter::add);
+    EXPECT_EQ(stream.next().get().value()->reply.status(), not_found("stream" + text));
+    EXPECT_FALSE(stream.next().get().value().has_value());
     EXPECT_EQ(nobody.stop().get().status().code(), StatusCode::kNotFound);
   }
   EXPECT_FALSE(counters.at(4));
@@ -130,8 +141,9 @@ TEST_F(Calls, OfAnEmptyReferenceFail) {
   EXPECT_EQ(sent.to_string(), "NOT_FOUND: send of Add: the reference is empty");
   EXPECT_EQ(summed.status().code(), StatusCode::kNotFound);
   EXPECT_EQ(stopped.status().to_string(), "NOT_FOUND: stop: the reference is empty");
-  EXPECT_FALSE(streamed.value().has_value());
-  EXPECT_EQ(none.call(&Counter::add).get().size(), 0u);
+  EXPECT_EQ(streamed.value()->reply.status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(none.call(&Counter::add).get().at(0).status().to_string(),
+            "NOT_FOUND: call of Add: the reference is empty");
 }
 
 TEST_F(Calls, OfTheDeadSayWhatTheyDiedOf) {

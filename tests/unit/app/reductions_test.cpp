@@ -105,6 +105,28 @@ TEST_F(Reductions, EndAtTheirDeadlineAndLeaveNothing) {
   ASSERT_TRUE(speakers.stop().get().ok());
 }
 
+TEST_F(Reductions, ThatAreGivenUpReachTheHandlersOfAllHosts) {
+  auto gate = client.spawn<Gate>(client.hosts()).value().at(0);
+  auto pupils = client.spawn<Pupil>(client.hosts(), gate).value();
+  auto first = pupils.reduce(&Pupil::wait, concat, hold("a"));
+  auto second = pupils.reduce(&Pupil::wait, concat, hold("b"));
+  settle();
+
+  second.cancel();
+  settle();
+  const std::string with_one = said(pupils.at(3), &Pupil::log);
+  first.cancel();
+  settle();
+
+  EXPECT_EQ(with_one, "<a");
+  for (std::size_t i = 0; i < pupils.size(); ++i) {
+    EXPECT_EQ(said(pupils.at(i), &Pupil::log), "<a!a>") << "what was not begun never begins";
+  }
+  EXPECT_EQ(first.get().status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(second.get().status().code(), StatusCode::kCancelled);
+  for (const app::Silo::Stock& stock : stocks()) EXPECT_EQ(stock.nodes, 0u);
+}
+
 using Mailboxes = OnACluster;
 
 TEST_F(Mailboxes, RefuseMoreThanTheirLimitUntilThereIsRoom) {

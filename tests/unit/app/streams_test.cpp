@@ -164,5 +164,17 @@ TEST_F(Streams, OfMembersThatDieSaySo) {
   EXPECT_FALSE(stream.next().get().value().has_value());
 }
 
+TEST_F(Streams, ThatHaveBegunAreNotBegunAgain) {
+  auto stream =
+      scanners.at(1).stream(&Scanner::scan, count(100), CallOptions{.retries = 9, .credit = 2});
+  EXPECT_EQ(written(1), 2u);
+
+  scanners.at(1).kill(user_function_error("on purpose"));
+
+  EXPECT_EQ(stream.next().get().value()->reply.value()->getNumber(), 0u);
+  EXPECT_EQ(stream.next().get().value()->reply.value()->getNumber(), 1u);
+  EXPECT_EQ(stream.next().get().value()->reply.status().code(), StatusCode::kActorLost);
+}
+
 }  // namespace
 }  // namespace seaway::app_test

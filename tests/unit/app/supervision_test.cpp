@@ -243,6 +243,23 @@ TEST_F(Supervision, TellsWatchersThatCameTooLate) {
   EXPECT_TRUE(is_clean());
 }
 
+TEST_F(Supervision, TellsWatchersWhichMembersHadEndedBefore) {
+  auto counters = client.spawn<Counter>(client.hosts()).value();
+  ASSERT_TRUE(counters.at(2).stop().get().ok());
+  std::vector<Death> deaths;
+
+  counters.on_death(inline_executor(), [&](const Death& death) { deaths.push_back(death); });
+  counters.sub("host", {0, 2}).on_death(inline_executor(), [&](const Death& death) {
+    deaths.push_back(death);
+  });
+  settle();
+
+  ASSERT_EQ(deaths.size(), 1u);
+  EXPECT_EQ(deaths[0].name, "Counter[2]");
+  EXPECT_EQ(deaths[0].member, counters.at(2).name());
+  EXPECT_EQ(deaths[0].cause, actor_lost("it had ended before it was watched"));
+}
+
 TEST_F(Supervision, StopsWhoeverSpawnedThemOnly) {
   auto counters = client.spawn<Counter>(SpawnOptions(client.hosts()).named("counters")).value();
   auto parent = client.spawn<Parent>(client.hosts()).value().at(1);
