@@ -134,6 +134,7 @@ struct Envelope {
   message @14 :Text;  # Of a status that is not OK.
   parcel @15 :Parcel;  # Null: none.
   origin @16 :UInt32;
+  epoch @17 :UInt32;  # Which life of the third silo is meant that a Forward or a Combine names.
 }
 
 struct EnvelopeBatch {

@@ -42,6 +42,16 @@ struct Later {
   number @0 :UInt64;
   amount @1 :UInt64;
 }
+# Answered when the actor that travels beside it has answered.
+struct Meet {
+  number @0 :UInt64;
+  beside @1 :UInt32;
+}
+# The mesh that travels beside it is watched from now on.
+struct Watch {
+  number @0 :UInt64;
+  beside @1 :UInt32;
+}
 # The actor throws.
 struct Crash {
   number @0 :UInt64;

@@ -24,6 +24,7 @@ struct Forward {
   std::uint64_t call = 0;
   MemberName target;
   SiloId target_silo = 0;
+  std::uint32_t target_epoch = 0;
 };
 
 /// Owned by its silo's pool; used again for other messages.

@@ -102,6 +102,7 @@ struct Envelope {
   std::uint64_t deadline_ns = 0;
   std::uint64_t number = 0;
   std::uint64_t request_id = 0;
+  std::uint32_t epoch = 0;  // Of a third silo, that of a Forward or a Combine's parent: which life.
   internal::RawMessage payload;
   Status status;
   std::shared_ptr<Parcel> parcel;
@@ -113,8 +114,10 @@ class Network {
   virtual ~Network() = default;
   /// Takes `batch`, and leaves it empty. On the thread of the sending silo.
   virtual void send(SiloId from, SiloId to, std::vector<Envelope>& batch) = 0;
-  /// False once a silo has been lost; what is sent to it is dropped.
-  virtual bool is_up(SiloId silo) const = 0;
+  /// In which of its lives a silo is, from 1, as far as is known here; 0 once it has been lost.
+  /// What is sent goes to that life, and is dropped when there is none.
+  virtual std::uint32_t epoch(SiloId silo) const = 0;
+  bool is_up(SiloId silo) const { return epoch(silo) != 0; }
   virtual std::uint32_t silos() const = 0;
 };
 

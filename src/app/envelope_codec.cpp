@@ -45,6 +45,7 @@ class Encoder {
     out.setNumber(is_time(envelope.kind) ? remaining_ns(envelope.number, now_ns_)
                                          : envelope.number);
     out.setRequestId(envelope.request_id);
+    out.setEpoch(envelope.epoch);
     if (!envelope.status.ok()) {
       out.setCode(static_cast<std::uint8_t>(envelope.status.code()));
       out.setMessage(envelope.status.message());

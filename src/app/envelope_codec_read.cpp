@@ -141,6 +141,7 @@ class Decoder {
       if (Status status = check_silo(out.number, "number"); !status.ok()) return status;
     }
     out.request_id = in.getRequestId();
+    out.epoch = in.getEpoch();
     Status status = read_outcome(in.getCode(), in.getMessage(), out.status);
     if (status.ok()) status = find_payload(in.getPayload(), out.payload);
     if (!status.ok() || !in.hasParcel()) return status;
@@ -235,7 +236,6 @@ class Decoder {
     const Parcel* const parcel = envelope.parcel.get();
     bool is_whole = true;
     switch (envelope.kind) {
-      case Kind::kForward:
       case Kind::kStopMesh:
       case Kind::kWatch:
       case Kind::kUnpublish:
@@ -253,7 +253,8 @@ class Decoder {
         is_whole = parcel && parcel->mesh;
         break;
       case Kind::kNotice:
-        is_whole = parcel && parcel->death;
+        // Without a death it ends a client's watch.
+        is_whole = parcel ? parcel->death != nullptr : envelope.member == MemberName();
         break;
       case Kind::kSnapshot:
         is_whole = parcel && !parcel->starts.empty() && parcel->starts.front().snapshot;

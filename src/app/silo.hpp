@@ -109,6 +109,7 @@ struct ReductionNode : SiloTimer {
   std::uint64_t call = 0;
   std::uint64_t deadline_ns = 0;
   SiloId parent = 0;
+  std::uint32_t parent_epoch = 0;
   bool is_root = false;
   internal::Combine combine;
   std::vector<SiloId> children;

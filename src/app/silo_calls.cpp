@@ -227,6 +227,7 @@ void Silo::pass_argument(const internal::CallOrder& order, Call& call) {
     envelope.call = source->id;
     envelope.sender = call.member;
     envelope.number = call.silo;
+    envelope.epoch = wiring_.network->epoch(call.silo);
     envelope.request_id = call.id;
     post(source->silo, std::move(envelope));
     return;
@@ -335,6 +336,8 @@ void Silo::on_reply(Envelope& envelope) {
   }
   if (!envelope.status.ok()) {
     if (may_try_again(envelope.status.code()) && try_again(*call)) return;
+    // A part of a reduction says that the rest waits in vain.
+    if (!call->tree.empty() && envelope.from != call->silo) withdraw(*call);
     close_call(*call, std::move(envelope.status), envelope.number);
     return;
   }
@@ -409,8 +412,7 @@ void Silo::close_call(Call& call, Result<internal::RawMessage> outcome, std::uin
   }
   const std::shared_ptr<internal::CallBase> state = std::move(call.state);
   const std::shared_ptr<internal::StreamSink> sink = std::move(call.sink);
-  const std::vector<Dependent> dependents =
-      forwarded < call.dependents.size() ? std::move(call.dependents) : std::vector<Dependent>();
+  const std::vector<Dependent> dependents = std::move(call.dependents);
   const std::uint32_t position = call.position;
   for (std::size_t i = 0; i < dependents.size(); ++i) {
     Call* const dependent = calls_.find(dependents[i].call);

@@ -99,6 +99,7 @@ void Silo::lose_owner(SiloId lost) {
       if (member) end_member(*member, actor_lost("its parent's " + host + " was lost"));
     }
     local_meshes_.erase(mesh);
+    last_local_ = nullptr;
   }
   std::erase_if(names_, [lost](const auto& name) { return name.second->owner_silo == lost; });
   std::erase_if(moved_, [lost](const auto& moved) { return moved.first.mesh >> 40 == lost; });

@@ -225,8 +225,8 @@ void Silo::on_forward(Envelope& envelope) {
   Delivery* delivery = find_incoming(envelope.from, envelope.call);
   // It was answered already: then its caller has that, and passes it on.
   if (!delivery) return;
-  delivery->forwards.push_back(
-      {envelope.from, envelope.request_id, envelope.sender, static_cast<SiloId>(envelope.number)});
+  delivery->forwards.push_back({envelope.from, envelope.request_id, envelope.sender,
+                                static_cast<SiloId>(envelope.number), envelope.epoch});
 }
 
 void Silo::on_more(const Envelope& envelope) {
@@ -434,7 +434,12 @@ void Silo::answer(Delivery& delivery, Result<internal::RawMessage> reply) {
 void Silo::send_reply(Delivery& delivery, const Result<internal::RawMessage>& reply) {
   if (delivery.call == 0) return;
   Member& member = *delivery.member;
+  std::uint64_t passed_on = 0;
   for (const Forward& forward : delivery.forwards) {
+    // Of a life that is over, or that has not been heard of here: its caller knows it, and passes
+    // on this one and those after it.
+    if (wiring_.network->epoch(forward.target_silo) != forward.target_epoch) break;
+    ++passed_on;
     Envelope argument;
     argument.kind = Kind::kArgument;
     argument.from = forward.caller;
@@ -452,7 +457,7 @@ void Silo::send_reply(Delivery& delivery, const Result<internal::RawMessage>& re
   envelope.from = wiring_.id;
   envelope.member = member.member_name();
   envelope.call = delivery.call;
-  envelope.number = delivery.forwards.size();
+  envelope.number = passed_on;
   envelope.is_stream = delivery.is_stream && delivery.method->is_stream;
   if (reply.ok()) {
     envelope.payload = *reply;

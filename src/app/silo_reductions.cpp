@@ -73,7 +73,10 @@ void Silo::start_reduction(Member* caller, std::uint32_t client, internal::CallO
     envelope.parcel->combine = combine;
     envelope.parcel->members = std::move(members[silos[k]]);
     envelope.parcel->is_root = k == 0;
-    if (k > 0) envelope.parcel->parent = silos[(k - 1) / kFanOut];
+    if (k > 0) {
+      envelope.parcel->parent = silos[(k - 1) / kFanOut];
+      envelope.epoch = wiring_.network->epoch(envelope.parcel->parent);
+    }
     for (std::size_t child = kFanOut * k + 1; child <= kFanOut * (k + 1) && child < silos.size();
          ++child) {
       envelope.parcel->children.push_back(silos[child]);
@@ -101,6 +104,7 @@ void Silo::on_combine(Envelope& envelope) {
   node.from = envelope.from;
   node.call = envelope.call;
   node.parent = parcel.parent;
+  node.parent_epoch = envelope.epoch;
   node.is_root = parcel.is_root;
   node.combine = parcel.combine;
   node.children = parcel.children;
@@ -193,17 +197,25 @@ void Silo::finish_node(ReductionNode& node) {
       sum = internal::status_of_user_exception();
     }
   }
+  // Another life of the parent than its caller means would never get it.
+  const bool is_cut = !node.is_root && wiring_.network->epoch(node.parent) != node.parent_epoch;
+  if (is_cut) {
+    sum = Status(StatusCode::kHostLost, "host " + std::to_string(host_of_silo(node.parent)) +
+                                            " was lost for a while, and cannot be told what was "
+                                            "combined so far; ask again");
+  }
+  const bool is_to_caller = node.is_root || is_cut;
   Envelope envelope;
-  envelope.kind = node.is_root ? Kind::kReply : Kind::kPartial;
+  envelope.kind = is_to_caller ? Kind::kReply : Kind::kPartial;
   envelope.call = node.call;
-  envelope.number = node.is_root ? 0 : node.from;
+  envelope.number = is_to_caller ? 0 : node.from;
   envelope.deadline_ns = node.deadline_ns;
   if (sum.ok()) {
     envelope.payload = std::move(sum).value();
   } else {
     envelope.status = sum.status();
   }
-  const SiloId to = node.is_root ? node.from : node.parent;
+  const SiloId to = is_to_caller ? node.from : node.parent;
   wheel_.remove(node);
   nodes_.erase(node.id);
   post(to, std::move(envelope));

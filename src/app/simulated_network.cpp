@@ -24,8 +24,8 @@ class SimulatedNetwork::End final : public Network {
     network_.send(from, to, batch);
     batch.clear();
   }
-  bool is_up(SiloId silo) const override {
-    return silo < network_.silos_.size() && network_.silos_[self_].known[silo] != 0;
+  std::uint32_t epoch(SiloId silo) const override {
+    return silo < network_.silos_.size() ? network_.silos_[self_].known[silo] : 0;
   }
   std::uint32_t silos() const override { return network_.silos(); }
 

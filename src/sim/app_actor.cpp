@@ -126,6 +126,28 @@ Task<Reply<Told>> WorldActor<kTight>::relay(Request<Relay> request) {
 }
 
 template <bool kTight>
+Task<Reply<Told>> WorldActor<kTight>::meet(Request<Meet> request) {
+  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  const auto other = request.template actor<Roomy>(request->getBeside());
+  if (!other.ok()) co_return other.status();
+  const std::uint64_t number = stage_.ledger.ask(asked("met"));
+  const auto reply = co_await other->call(&Roomy::plain, [&](auto m) { m.setNumber(number); });
+  note_answer(number, reply, other->name());
+  co_return tell(request->getNumber());
+}
+
+template <bool kTight>
+Result<Reply<Told>> WorldActor<kTight>::watch(Request<Watch> request) {
+  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  const auto others = request.template mesh<Roomy>(request->getBeside());
+  if (!others.ok()) return others.status();
+  const std::uint64_t number = others->at(0).name().mesh;
+  // Who watches twice hears twice.
+  if (watched_.insert(number).second) self_.monitor(*others);
+  return tell(request->getNumber());
+}
+
+template <bool kTight>
 Task<Reply<Told>> WorldActor<kTight>::nest(Request<Nest> request) {
   const Handling handling(stage_.ledger, request->getNumber(), life_);
   Placement placement = self_.here();
@@ -192,7 +214,9 @@ Status WorldActor<kTight>::crash(Request<Crash> request) {
 }
 
 template <bool kTight>
-void WorldActor<kTight>::hear(const Death&) {}
+void WorldActor<kTight>::hear(const Death& death) {
+  stage_.ledger.hear({0, life_.member, life_.incarnation}, death);
+}
 
 template class WorldActor<false>;
 template class WorldActor<true>;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "sim/app_ledger.hpp"
@@ -54,6 +55,8 @@ class WorldActor {
         .on(&WorldActor::nest)
         .on(&WorldActor::feed)
         .on(&WorldActor::later)
+        .on(&WorldActor::meet)
+        .on(&WorldActor::watch)
         .on(&WorldActor::crash)
         .on(&WorldActor::chain);
     if constexpr (kTight) {
@@ -72,6 +75,8 @@ class WorldActor {
   Task<Reply<Told>> slow(Request<Slow> request);
   Task<Reply<Told>> poll(Request<Poll> request);
   Task<Reply<Told>> relay(Request<Relay> request);
+  Task<Reply<Told>> meet(Request<Meet> request);
+  Result<Reply<Told>> watch(Request<Watch> request);
   Task<Reply<Told>> nest(Request<Nest> request);
   Task<> feed(Request<Feed> request, Writer<Told> writer);
   void later(Request<Later> request, Promise<Told> promise);
@@ -90,6 +95,7 @@ class WorldActor {
   AppStage& stage_;
   const std::uint32_t level_;
   const AppLife life_;
+  std::set<std::uint64_t> watched_;  // Meshes.
 };
 
 /// Its deposits outlive it.

@@ -41,11 +41,11 @@ void AppClient::live() {
     }
   }
   settle_all();
+  for (const Future<void>& stop : std::exchange(stops_, {})) expect_stopped(stop.get().status());
   if (accounts_) audit();
   if (random_.chance(40) && !roomy_.empty()) {
     ++stage_.ledger.faults.deaths;
-    const Status stopped = roomy_.front().stop(std::chrono::milliseconds(50)).get().status();
-    if (stopped.code() != StatusCode::kDeadlineExceeded) expect_excused("stop", stopped);
+    expect_stopped(roomy_.front().stop(std::chrono::milliseconds(50)).get().status());
   }
   ++stage_.ledger.faults.deaths;  // Others may still ask what ends now with this client.
 }
@@ -59,6 +59,11 @@ void AppClient::expect_excused(const char* what, const Status& status) {
   if (is_excused) return;
   verdict_.report(Breach::kCorrectness, "AP-1",
                   std::string(what) + " failed without a reason: " + status.to_string());
+}
+
+/// Those that were busy at the deadline were killed.
+void AppClient::expect_stopped(const Status& status) {
+  if (status.code() != StatusCode::kDeadlineExceeded) expect_excused("stop", status);
 }
 
 SpawnOptions AppClient::random_options() {
@@ -138,6 +143,7 @@ void AppClient::act() {
     pending_.pop_back();
     return settle(std::move(one));
   }
+  if (random_.chance(15)) return meet_others();
   const std::size_t meshes = roomy_.size() + tight_.size();
   if (meshes == 0) return;
   const std::size_t at = random_.below(meshes);
@@ -185,9 +191,9 @@ void AppClient::act_on(const ActorMesh<A>& mesh) {
   }
 }
 
-void AppClient::keep(std::uint64_t number, MemberName target, Future<Reply<Told>> future,
-                     std::uint64_t expected) {
-  // The outcome counts when it comes, and not when somebody looks at it.
+/// The outcome counts when it comes, and not when somebody looks at it.
+void AppClient::note_outcome(std::uint64_t number, MemberName target,
+                             const Future<Reply<Told>>& future, std::uint64_t expected) {
   static_cast<void>(future.then(inline_executor(), [&ledger = stage_.ledger, number, target,
                                                     expected](Result<Reply<Told>> reply) {
     if (!reply.ok()) return ledger.answer(number, reply.status());
@@ -195,7 +201,17 @@ void AppClient::keep(std::uint64_t number, MemberName target, Future<Reply<Told>
                    expected ? expected : value_of(number, (*reply)->getIndex()));
     ledger.answer(number, {}, {target, (*reply)->getIncarnation()});
   }));
-  pending_.push_back({number, target, std::move(future), expected});
+}
+
+void AppClient::keep(std::uint64_t number, MemberName target, Future<Reply<Told>> future,
+                     std::uint64_t expected) {
+  note_outcome(number, target, future, expected);
+  hold({number, std::move(future)});
+}
+
+/// Waits for the oldest when there are too many.
+void AppClient::hold(Pending pending) {
+  pending_.push_back(std::move(pending));
   while (pending_.size() > 12) {
     Pending first = std::move(pending_.front());
     pending_.erase(pending_.begin());
@@ -257,9 +273,14 @@ void AppClient::reduce(const ActorMesh<A>& mesh) {
   const auto add = [](Told::Reader a, Told::Reader b, Told::Builder out) {
     out.setValue(a.getValue() + b.getValue());
   };
-  const auto sum = mesh.reduce(
-                           &A::plain, add, [&](auto m) { fill(m, number, 0); }, options)
-                       .get();
+  auto future = mesh.reduce(
+      &A::plain, add, [&](auto m) { fill(m, number, 0); }, options);
+  if (world_.has_cancels && random_.chance(30)) {
+    simulation_.sleep(std::chrono::nanoseconds(random_.below(1 + world_.latency_max_ns)));
+    stage_.ledger.cancel(number);
+    future.cancel();
+  }
+  const auto sum = future.get();
   if (sum.ok()) {
     std::uint64_t right = 0;
     for (std::uint32_t i = 0; i < mesh.size(); ++i) right += value_of(number, i);
@@ -271,24 +292,24 @@ void AppClient::reduce(const ActorMesh<A>& mesh) {
 /// Calls whose requests are the answers of others, all asked at once.
 template <class A>
 void AppClient::chain(const ActorMesh<A>& mesh) {
-  std::uint64_t number = stage_.ledger.ask(asked<A>("head of a chain"));
-  ActorRef<A> target = mesh.at(random_.below(mesh.size()));
-  std::uint64_t expected = value_of(number, target.name().index);
-  auto future = target.call(&A::slow, [&](auto m) { fill(m, number, random_.below(100'000)); });
+  std::vector<Pending> all;
+  const std::uint64_t head = stage_.ledger.ask(asked<A>("head of a chain"));
+  const ActorRef<A> first = mesh.at(random_.below(mesh.size()));
+  std::uint64_t expected = value_of(head, first.name().index);
+  const std::uint64_t pause_ns = random_.below(100'000);
+  all.push_back({head, first.call(&A::slow, [&](auto m) { fill(m, head, pause_ns); })});
+  note_outcome(head, first.name(), all.back().future, expected);
   const std::uint64_t links = 1 + random_.below(4);
   for (std::uint64_t i = 0; i < links; ++i) {
     AppAsked link = asked<A>("link of a chain");
     link.has_input = true;
-    const std::uint64_t next = stage_.ledger.ask_with(link, number);
-    const ActorRef<A> other = mesh.at(random_.below(mesh.size()));
-    auto following = other.call(&A::chain, future);
-    keep(number, target.name(), std::move(future), expected);
-    number = next;
-    target = other;
+    const std::uint64_t number = stage_.ledger.ask_with(link, all.back().number);
+    const ActorRef<A> target = mesh.at(random_.below(mesh.size()));
     expected = value_after(expected);
-    future = std::move(following);
+    all.push_back({number, target.call(&A::chain, all.back().future)});
+    note_outcome(number, target.name(), all.back().future, expected);
   }
-  keep(number, target.name(), std::move(future), expected);
+  for (Pending& one : all) hold(std::move(one));
 }
 
 template <class A>
@@ -394,5 +415,10 @@ void AppClient::settle(Pending pending) {
 void AppClient::settle_all() {
   for (Pending& one : std::exchange(pending_, {})) settle(std::move(one));
 }
+
+// For app_client_meetings.cpp.
+template AppAsked AppClient::asked<Roomy>(const char*, const CallOptions&) const;
+template void AppClient::call_one(const ActorMesh<Roomy>&, Reply<Told> (Roomy::*)(Request<Plain>),
+                                  const char*);
 
 }  // namespace seaway::sim

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "base/random.hpp"
@@ -27,9 +28,7 @@ class AppClient {
   /// A call without a known outcome.
   struct Pending {
     std::uint64_t number = 0;
-    MemberName target;
     Future<Reply<Told>> future;
-    std::uint64_t expected = 0;  // Of a chain; 0: what its member answers.
   };
 
   bool spawn_all();
@@ -57,13 +56,24 @@ class AppClient {
   void deposit();
   void audit();
   void cancel();
+  // With actors of others, in app_client_meetings.cpp.
+  void meet_others();
+  void introduce();
+  void watch();
+  void look_up();
+  void stop_some();
+  void expect_stopped(const Status& status);
   void settle(Pending pending);
   void settle_all();
   template <class A>
   AppAsked asked(const char* what, const CallOptions& options = {}) const;
   CallOptions random_call_options();
+  /// `expected`: of a chain; 0: what its member answers.
+  void note_outcome(std::uint64_t number, MemberName target, const Future<Reply<Told>>& future,
+                    std::uint64_t expected);
   void keep(std::uint64_t number, MemberName target, Future<Reply<Told>> future,
             std::uint64_t expected = 0);
+  void hold(Pending pending);
   void expect_excused(const char* what, const Status& status);
 
   const AppWorld& world_;
@@ -78,6 +88,8 @@ class AppClient {
   std::optional<ActorMesh<Account>> accounts_;
   std::vector<std::pair<std::uint64_t, MemberName>> deposits_;  // Whose outcome is to be known.
   std::vector<Pending> pending_;
+  std::vector<Future<void>> stops_;
+  std::set<std::uint64_t> watched_;  // Meshes.
 };
 
 }  // namespace seaway::sim

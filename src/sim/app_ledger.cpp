@@ -204,6 +204,29 @@ void AppLedger::die(const AppLife& life) {
   if (--alive_[life] == 0) alive_.erase(life);
 }
 
+void AppLedger::hear(const AppCaller& watcher, const Death& death) {
+  const AppLife life{death.member, death.incarnation};
+  note("is heard to have ended", 0, life, death.cause.code());
+  ++counts_["death heard of"];
+  // Of a mesh as a whole, or of what had ended before it was watched.
+  if (death.is_escalated || death.incarnation == 0) return;
+  const auto [last, is_first] = last_heard_.emplace(std::pair(watcher, death.member), death);
+  if (!is_first && last->second.incarnation >= death.incarnation) {
+    complain("AP-9", watcher.to_string() + " hears of the death of " + life.to_string() +
+                         " after that of life " + text(last->second.incarnation));
+  } else if (!is_first && !last->second.restarts) {
+    complain("AP-9", watcher.to_string() + " hears of the death of " + life.to_string() +
+                         ", whose death before was to be the last");
+  }
+  const auto newest = newest_.find(death.member);
+  // With its host a life may end before it has begun.
+  if (faults.host_kills == 0 && (newest == newest_.end() || newest->second < death.incarnation)) {
+    complain("AP-9", watcher.to_string() + " hears of the death of " + life.to_string() +
+                         ", which was never born");
+  }
+  last->second = death;
+}
+
 void AppLedger::deposit_twice(std::uint64_t number, const AppLife& life) {
   complain("AP-3", name(number) + " is added a second time to the state of " + life.to_string());
 }

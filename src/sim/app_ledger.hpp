@@ -63,6 +63,7 @@ struct AppFaults {
 /// AP-5  while a handler waits none begins but those that are marked
 /// AP-6  nothing is left over
 /// AP-8  a life that was replaced neither begins nor answers
+/// AP-9  who watches hears of each death once, in the order of the member's lives
 class AppLedger {
  public:
   AppLedger(Verdict& verdict, std::function<std::uint64_t()> now_ns)
@@ -85,6 +86,8 @@ class AppLedger {
   /// An actor's object begins, and ends.
   void be_born(const AppLife& life);
   void die(const AppLife& life);
+  /// `watcher` is told of a death, by the watch that it has of that mesh.
+  void hear(const AppCaller& watcher, const Death& death);
   /// A deposit is added to a state that has it already.
   void deposit_twice(std::uint64_t number, const AppLife& life);
   /// A deposit that was answered is not in the state that is left.
@@ -131,7 +134,8 @@ class AppLedger {
   std::map<std::pair<AppCaller, MemberName>, std::uint64_t> last_begun_;
   std::map<std::pair<AppCaller, MemberName>, std::uint32_t> last_answered_;  // Incarnations.
   std::map<MemberName, std::uint32_t> newest_;                               // The same.
-  std::map<AppLife, std::uint32_t> alive_;                                   // Objects.
+  std::map<std::pair<AppCaller, MemberName>, Death> last_heard_;
+  std::map<AppLife, std::uint32_t> alive_;    // Objects.
   std::map<AppLife, std::uint64_t> waiting_;  // Handlers that let no other begin.
   std::uint64_t open_handlers_ = 0;
   std::map<std::string_view, std::uint64_t> counts_;

@@ -13,11 +13,13 @@ using schema::chaos::Deposit;
 using schema::chaos::Deposits;
 using schema::chaos::Feed;
 using schema::chaos::Later;
+using schema::chaos::Meet;
 using schema::chaos::Nest;
 using schema::chaos::Plain;
 using schema::chaos::Poll;
 using schema::chaos::Relay;
 using schema::chaos::Slow;
 using schema::chaos::Told;
+using schema::chaos::Watch;
 
 }  // namespace seaway::sim

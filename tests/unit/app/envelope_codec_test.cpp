@@ -58,6 +58,7 @@ Envelope make_envelope(Kind kind) {
   envelope.deadline_ns = kNow + 500;
   envelope.number = kind == Kind::kStop ? kNow + 70 : 7;
   envelope.request_id = 13;
+  envelope.epoch = 20;
   envelope.payload = payload_of(14);
   auto parcel = std::make_shared<Parcel>();
   parcel->mesh = make_mesh();
@@ -143,6 +144,7 @@ void expect_equal(const Envelope& one, const Envelope& other) {
   EXPECT_EQ(one.request_type, other.request_type);
   EXPECT_EQ(one.reply_type, other.reply_type);
   EXPECT_EQ(one.request_id, other.request_id);
+  EXPECT_EQ(one.epoch, other.epoch);
   EXPECT_EQ(number_of(one.payload), number_of(other.payload));
   EXPECT_EQ(one.status, other.status);
   ASSERT_EQ(one.parcel != nullptr, other.parcel != nullptr);
@@ -271,12 +273,14 @@ TEST(EnvelopeBatches, WhatDoesNotExistIsRefused) {
 }
 
 TEST(EnvelopeBatches, AnEnvelopeWithoutWhatItIsAboutIsRefused) {
-  for (const Kind kind : {Kind::kForward, Kind::kCombine, Kind::kStart, Kind::kStarted,
-                          Kind::kStopMesh, Kind::kNotice, Kind::kWatch, Kind::kSnapshot,
-                          Kind::kPublish, Kind::kUnpublish, Kind::kFind, Kind::kFound}) {
+  for (const Kind kind :
+       {Kind::kCombine, Kind::kStart, Kind::kStarted, Kind::kStopMesh, Kind::kNotice, Kind::kWatch,
+        Kind::kSnapshot, Kind::kPublish, Kind::kUnpublish, Kind::kFind, Kind::kFound}) {
     expect_refused(
         [kind](schema::EnvelopeBatch::Builder m) {
-          m.initEnvelopes(1)[0].setKind(static_cast<std::uint8_t>(kind));
+          auto envelope = m.initEnvelopes(1)[0];
+          envelope.setKind(static_cast<std::uint8_t>(kind));
+          envelope.initMember().setMesh(3);
         },
         "of kind " + std::string(to_string(kind)) + " lacks");
   }
