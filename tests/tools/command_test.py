@@ -267,6 +267,21 @@ class ChaosTest(unittest.TestCase):
                   for _ in range(3)}
         self.assertEqual(len(hashes), 1)
 
+    def test_worlds_of_actors_are_clean_repeat_and_tell_their_story(self):
+        many = seaway("chaos", "--apps", "--seeds", "1..50")
+        self.assertEqual(many.returncode, 0, many.stdout + many.stderr)
+        self.assertRegex(many.stdout, r"50 seeds, \d+ steps, \d+ calls .* clean\n")
+        several = seaway("chaos", "--apps", "--seeds", "1..50", "--jobs", "3", "--json")
+        self.assertEqual(several.stdout.splitlines()[:50],
+                         seaway("chaos", "--apps", "--seeds", "1..50", "--json").stdout.splitlines()[:50])
+        one = seaway("chaos", "--apps", "--replay", "7")
+        self.assertEqual(one.returncode, 0)
+        self.assertIn("replay: seaway chaos --apps --replay 7", one.stdout)
+        self.assertIn("last events:", one.stdout)
+        self.assertEqual(one.stdout.splitlines()[0].split("hash")[1],
+                         seaway("chaos", "--apps", "--replay", "7").stdout.splitlines()[0].split("hash")[1])
+        self.assertEqual(seaway("chaos", "--apps", "--replay", "7", "--trace", "seed.json").returncode, 1)
+
     def test_few_seeds_do_not_cover_everything_and_that_can_be_an_error(self):
         done = seaway("chaos", "--seeds", "1..2", "--must-cover")
         self.assertEqual(done.returncode, 2)

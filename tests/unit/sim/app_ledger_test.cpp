@@ -228,6 +228,37 @@ TEST_F(Ledger, Ap8ALifeThatComesTwiceIsSeen) {
   expect_broken("AP-8", "is born, and life 2 was there before");
 }
 
+TEST_F(Ledger, Ap9ADeathThatIsHeardOfTwiceOrTooLateIsSeen) {
+  const AppCaller watcher{1, {}, 0};
+  ledger.be_born(first);
+  ledger.be_born(second);
+  const Death death_of_first{first.member, "Counter[2]", actor_lost("killed"), 1, true, false};
+  Death death_of_second = death_of_first;
+  death_of_second.incarnation = 2;
+  ledger.hear(watcher, death_of_first);
+  ledger.hear(watcher, death_of_second);
+  EXPECT_TRUE(verdict.ok());
+
+  ledger.hear(watcher, death_of_first);
+
+  expect_broken("AP-9", "hears of the death of member 2 of mesh 0/7, life 1 after that of life 2");
+}
+
+TEST_F(Ledger, Ap9ADeathBehindTheLastOneOrOfNobodyIsSeen) {
+  const AppCaller watcher{1, {}, 0};
+  ledger.be_born(first);
+  ledger.be_born(second);
+  ledger.hear(watcher, {first.member, "Counter[2]", actor_lost("killed"), 1, false, false});
+  ledger.hear(watcher, {first.member, "Counter[2]", actor_lost("killed"), 2, false, false});
+  expect_broken("AP-9", "whose death before was to be the last");
+
+  Verdict other;
+  AppLedger again(other, [] { return 0; });
+  again.hear(watcher, {first.member, "Counter[2]", actor_lost("killed"), 1, false, false});
+  EXPECT_EQ(other.violations().front().text,
+            "client 1 hears of the death of member 2 of mesh 0/7, life 1, which was never born");
+}
+
 TEST_F(Ledger, TheStoryNamesWhoDidWhat) {
   ledger.be_born(first);
   now_ns = 5'000;
