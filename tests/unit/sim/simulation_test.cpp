@@ -68,6 +68,25 @@ class Doubler {
   NamedSharding whole_;
 };
 
+/// Writes a number after each pause, of which the last is longer than a call may take.
+class Ticker {
+ public:
+  static void describe(ActorType<Ticker>& type) { type.on(&Ticker::tick); }
+  explicit Ticker(Self self) : self_(std::move(self)) {}
+
+  Task<Status> tick(Request<Ask> request, Writer<Answer> writer) {
+    for (std::uint32_t i = 0; i <= request->getNumber(); ++i) {
+      static_cast<void>(co_await self_.sleep(i < request->getNumber() ? 20s : 40s));
+      const auto written = co_await writer.write([i](Answer::Builder m) { m.setNumber(i); });
+      if (!written.ok()) co_return written.status();
+    }
+    co_return Status();
+  }
+
+ private:
+  Self self_;
+};
+
 const auto one = [](Add::Builder m) { m.setAmount(1); };
 
 /// Some traffic between clients and actors on all hosts.
@@ -191,6 +210,43 @@ TEST(Simulation, DeadlinesComeInVirtualTime) {
     EXPECT_EQ(late.status().code(), StatusCode::kDeadlineExceeded) << late.status().to_string();
     EXPECT_GE(took, 20ms);
     EXPECT_LT(took, 21ms);
+  });
+
+  EXPECT_TRUE(report.status.ok()) << report.to_string();
+}
+
+TEST(Simulation, TheDeadlineOfAStreamRunsFromItsLastAnswer) {
+  const SimulationReport report = simulate({.seed = 5}, [](Simulation& simulation) {
+    Client client = simulation.connect().value();
+    auto ticker = client.spawn<Ticker>(client.hosts()).value().at(0);
+    const auto stream = ticker.stream(&Ticker::tick, [](Ask::Builder m) { m.setNumber(4); });
+
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(stream.next().get().value()->reply.value()->getNumber(), i);
+    }
+
+    EXPECT_EQ(stream.next().get().value()->reply.status(),
+              deadline_exceeded("Ask to Ticker[0] on host 0: no further answer within 30 s"));
+    EXPECT_FALSE(stream.next().get().value().has_value());
+  });
+
+  EXPECT_TRUE(report.status.ok()) << report.to_string();
+  EXPECT_GE(report.virtual_time, 110s);
+}
+
+TEST(Simulation, AStreamWaitsForASlowReader) {
+  const SimulationReport report = simulate({.seed = 6}, [](Simulation& simulation) {
+    Client client = simulation.connect().value();
+    auto ticker = client.spawn<Ticker>(client.hosts()).value().at(0);
+    const auto stream = ticker.stream(
+        &Ticker::tick, [](Ask::Builder m) { m.setNumber(9); }, CallOptions{.credit = 1});
+
+    for (std::uint32_t i = 0; i < 9; ++i) {
+      simulation.sleep(1h);
+      const auto item = stream.next().get();
+      ASSERT_TRUE(item.value()->reply.ok()) << item.value()->reply.status().to_string();
+      EXPECT_EQ(item.value()->reply.value()->getNumber(), i);
+    }
   });
 
   EXPECT_TRUE(report.status.ok()) << report.to_string();
