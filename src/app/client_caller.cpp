@@ -2,6 +2,7 @@
 
 #include "app/client_caller.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace seaway::app {
@@ -115,11 +116,12 @@ Future<std::shared_ptr<const internal::MeshInfo>> ClientCaller::find(std::string
 
 Future<void> ClientCaller::stop(internal::Members members, std::chrono::nanoseconds deadline) {
   auto state = std::make_shared<internal::FutureState<void>>(waiter_);
-  const bool is_taken =
-      !is_closed_ && door_->post([&hub = hub_, client = client_, members, deadline, state] {
-        hub.stop(nullptr, client, members,
-                 hub.now_ns() + static_cast<std::uint64_t>(deadline.count()), state);
-      });
+  const bool is_taken = !is_closed_ && door_->post([&hub = hub_, client = client_, members,
+                                                    deadline, state] {
+    hub.stop(nullptr, client, members,
+             hub.now_ns() + static_cast<std::uint64_t>(std::max<std::int64_t>(0, deadline.count())),
+             state);
+  });
   if (!is_taken) state->complete(closed());
   return Future<void>(std::move(state));
 }

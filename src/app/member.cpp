@@ -2,6 +2,7 @@
 
 #include "app/member.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "app/silo.hpp"
@@ -101,8 +102,10 @@ Future<std::shared_ptr<const internal::MeshInfo>> Member::find(std::string name)
 Future<void> Member::stop(internal::Members members, std::chrono::nanoseconds deadline) {
   auto state = std::make_shared<internal::FutureState<void>>(nullptr);
   if (is_here() && is_alive()) {
-    silo().stop(this, 0, members, silo().now_ns() + static_cast<std::uint64_t>(deadline.count()),
-                state);
+    silo().stop(
+        this, 0, members,
+        silo().now_ns() + static_cast<std::uint64_t>(std::max<std::int64_t>(0, deadline.count())),
+        state);
   } else {
     state->complete(invalid_argument(to_string() + " stops others outside of its own handlers"));
   }

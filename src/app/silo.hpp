@@ -234,6 +234,9 @@ class Silo final : public actor::Actor {
   Route& route_to(const std::shared_ptr<const internal::MeshInfo>& mesh);
   void trim_routes();
   Status check_target(const internal::MeshInfo* mesh, std::uint32_t index, std::string_view what);
+  Call& begin_call(Member* caller, std::uint32_t client, std::shared_ptr<internal::CallBase> state,
+                   std::string_view request_name, SiloId silo, std::uint64_t deadline_ns);
+  std::uint64_t due_ns(const CallOptions& options) const;
   void open_call(Member* caller, std::uint32_t client, const internal::CallOrder& order,
                  std::uint32_t position, std::uint32_t index,
                  std::shared_ptr<internal::CallBase> state, Envelope envelope);
@@ -258,6 +261,8 @@ class Silo final : public actor::Actor {
   void on_argument(Envelope& envelope);
   void on_forward(Envelope& envelope);
   void on_cancel(const Envelope& envelope);
+  Delivery& make_delivery(Member& member, const internal::MethodInfo& method,
+                          const Envelope& envelope);
   void cancel_delivery(Delivery& delivery);
   void on_more(const Envelope& envelope);
   void refuse(const Envelope& envelope, Status status);

@@ -133,6 +133,29 @@ void Silo::start_call(Member* caller, std::uint32_t client, internal::CallOrder&
   open_call(caller, client, order, position, order.to.at(position), order.one, std::move(shape));
 }
 
+/// A call with an outcome to come, in the name of a member or of a client; its timer is not set.
+Call& Silo::begin_call(Member* caller, std::uint32_t client,
+                       std::shared_ptr<internal::CallBase> state, std::string_view request_name,
+                       SiloId silo, std::uint64_t deadline_ns) {
+  Call& call = calls_.open();
+  call.state = std::move(state);
+  call.state->call_id = call.id;
+  call.request_name = request_name;
+  call.silo = silo;
+  call.begun_ns = now_ns_;
+  call.deadline_ns = deadline_ns;
+  call.limit_ns = deadline_ns - now_ns_;
+  call.client = client;
+  link_call(caller, call);
+  return call;
+}
+
+/// When a call is due that is made now.
+std::uint64_t Silo::due_ns(const CallOptions& options) const {
+  const auto limit = options.deadline.count() > 0 ? options.deadline : kCallDeadline;
+  return now_ns_ + static_cast<std::uint64_t>(limit.count());
+}
+
 void Silo::open_call(Member* caller, std::uint32_t client, const internal::CallOrder& order,
                      std::uint32_t position, std::uint32_t index,
                      std::shared_ptr<internal::CallBase> state, Envelope envelope) {
@@ -151,23 +174,16 @@ void Silo::open_call(Member* caller, std::uint32_t client, const internal::CallO
                                      std::to_string(wiring_.limits.calls_max) +
                                      " calls of this host are under way; wait for some of them"));
   }
-  Call& call = calls_.open();
-  call.state = std::move(state);
+  // Where its member is now, send_call() finds out.
+  Call& call =
+      begin_call(caller, client, std::move(state), order.request_name, kHub, due_ns(order.options));
   call.sink = order.sink;
   call.position = position;
-  call.client = client;
   call.member = {order.to.mesh->id, index};
   call.mesh = order.to.mesh;
-  call.request_name = order.request_name;
-  call.begun_ns = now_ns_;
-  const auto limit = order.options.deadline.count() > 0 ? order.options.deadline : kCallDeadline;
-  call.limit_ns = static_cast<std::uint64_t>(limit.count());
-  call.deadline_ns = now_ns_ + call.limit_ns;
   call.items_open = envelope.number;
   call.retries = order.options.retries;
   call.is_once = order.options.once;
-  call.state->call_id = call.id;
-  link_call(caller, call);
   envelope.member = call.member;
   envelope.call = call.id;
   envelope.deadline_ns = call.deadline_ns;

@@ -109,15 +109,8 @@ void Silo::take_call(Envelope& envelope) {
                                              " with another type than its caller expects; are "
                                              "both built from one schema?"));
   }
-  Delivery& delivery = deliveries_.take();
-  delivery.state = Delivery::State::kQueued;
-  delivery.silo = this;
-  delivery.member = member;
-  delivery.method = method;
-  delivery.from = envelope.from;
+  Delivery& delivery = make_delivery(*member, *method, envelope);
   delivery.call = envelope.call;
-  delivery.sender = envelope.sender;
-  delivery.client = envelope.client;
   delivery.is_stream = envelope.is_stream;
   delivery.is_once = envelope.is_once;
   delivery.request_id = envelope.request_id;
@@ -133,6 +126,20 @@ void Silo::take_call(Envelope& envelope) {
   }
   if (delivery.is_once && join_once(delivery)) return;
   enqueue(delivery);
+}
+
+/// A message for a handler of `member`, by whoever sent the envelope; it is in no list yet.
+Delivery& Silo::make_delivery(Member& member, const internal::MethodInfo& method,
+                              const Envelope& envelope) {
+  Delivery& delivery = deliveries_.take();
+  delivery.state = Delivery::State::kQueued;
+  delivery.silo = this;
+  delivery.member = &member;
+  delivery.method = &method;
+  delivery.from = envelope.from;
+  delivery.sender = envelope.sender;
+  delivery.client = envelope.client;
+  return delivery;
 }
 
 /// True when the same request was answered before, or is being handled: then this one gets the same

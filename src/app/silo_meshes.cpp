@@ -130,15 +130,8 @@ void Silo::on_unpublish(const Envelope& envelope) {
 
 void Silo::find(Member* caller, std::uint32_t client, const std::string& name,
                 std::shared_ptr<Spawned> found) {
-  Call& call = calls_.open();
-  call.state = std::make_shared<MeshRequest>(std::move(found));
-  call.state->call_id = call.id;
-  call.request_name = "find";
-  call.silo = kHub;
-  call.begun_ns = now_ns_;
-  call.deadline_ns = now_ns_ + static_cast<std::uint64_t>(kCallDeadline.count());
-  call.client = client;
-  link_call(caller, call);
+  Call& call = begin_call(caller, client, std::make_shared<MeshRequest>(std::move(found)), "find",
+                          kHub, due_ns({}));
   wheel_.add(call, call.deadline_ns);
   Envelope envelope;
   envelope.kind = Kind::kFind;
@@ -487,18 +480,12 @@ void Silo::stop(Member* caller, std::uint32_t client, const internal::Members& m
                                  " and may not stop it; ask who did, or let them stop themselves"));
     return;
   }
-  Call& call = calls_.open();
-  call.state = std::make_shared<RequestState<void>>(std::move(stopped));
-  call.state->call_id = call.id;
-  call.request_name = "stop";
+  // The members are killed at the deadline; what is beyond that is the way there and back.
+  Call& call = begin_call(caller, client, std::make_shared<RequestState<void>>(std::move(stopped)),
+                          "stop", members.mesh->owner_silo,
+                          deadline_ns + static_cast<std::uint64_t>(kCallDeadline.count()));
   call.mesh = members.mesh;
   call.member = {members.mesh->id, members.at(0)};
-  call.silo = members.mesh->owner_silo;
-  call.begun_ns = now_ns_;
-  // The members are killed at the deadline; what is beyond that is the way there and back.
-  call.deadline_ns = deadline_ns + static_cast<std::uint64_t>(kCallDeadline.count());
-  call.client = client;
-  link_call(caller, call);
   wheel_.add(call, call.deadline_ns);
   Envelope envelope;
   envelope.kind = Kind::kStopMesh;

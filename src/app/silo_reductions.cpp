@@ -44,19 +44,11 @@ void Silo::start_reduction(Member* caller, std::uint32_t client, internal::CallO
     if (members[silo].empty()) silos.push_back(silo);
     members[silo].push_back(index);
   }
-  Call& call = calls_.open();
-  call.state = std::move(order.one);
-  call.state->call_id = call.id;
+  Call& call = begin_call(caller, client, std::move(order.one), order.request_name, silos.front(),
+                          due_ns(order.options));
   call.mesh = order.to.mesh;
   call.member = {order.to.mesh->id, order.to.at(0)};
-  call.silo = silos.front();
   call.tree = silos;
-  call.request_name = order.request_name;
-  call.begun_ns = now_ns_;
-  const auto limit = order.options.deadline.count() > 0 ? order.options.deadline : kCallDeadline;
-  call.deadline_ns = now_ns_ + static_cast<std::uint64_t>(limit.count());
-  call.client = client;
-  link_call(caller, call);
   wheel_.add(call, call.deadline_ns);
   for (std::size_t k = 0; k < silos.size(); ++k) {
     Envelope envelope;
@@ -146,14 +138,7 @@ void Silo::on_combine(Envelope& envelope) {
                                     "them"));
       continue;
     }
-    Delivery& delivery = deliveries_.take();
-    delivery.state = Delivery::State::kQueued;
-    delivery.silo = this;
-    delivery.member = member;
-    delivery.method = method;
-    delivery.from = envelope.from;
-    delivery.sender = envelope.sender;
-    delivery.client = envelope.client;
+    Delivery& delivery = make_delivery(*member, *method, envelope);
     delivery.request = envelope.payload;
     delivery.request_id = id;
     delivery.node = &node;

@@ -104,14 +104,9 @@ void Silo::on_notice(const Envelope& envelope) {
 /// Its handler of deaths takes its turn like any other: as a message.
 void Silo::hear(Member& member, const Death& death) {
   if (member.life == Member::Life::kDead || !member.mesh()->type->on_death) return;
-  Delivery& delivery = deliveries_.take();
-  delivery.state = Delivery::State::kQueued;
-  delivery.silo = this;
-  delivery.member = &member;
-  delivery.method = &kDeathMethod;
-  delivery.from = wiring_.id;
-  delivery.owes_credit = false;
-  delivery.is_stream = delivery.is_once = delivery.awaits_argument = false;
+  Envelope own;
+  own.from = wiring_.id;
+  Delivery& delivery = make_delivery(member, kDeathMethod, own);
   delivery.death = std::make_shared<const Death>(death);
   // In front of all data, behind earlier ones: a word about the world, and not of one of its
   // senders.
