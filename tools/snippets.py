@@ -2,7 +2,8 @@
 """Keeps code blocks of the documentation equal to code that is compiled and run.
 
 In a Markdown file, the code block after a line `<!-- snippet: PATH#MARKER -->` shows the text that
-stands in PATH between the lines `// [MARKER]` and `// [/MARKER]`, without their common indentation.
+stands in PATH between the lines `// [MARKER]` and `// [/MARKER]`, without their common indentation;
+in a file whose comments begin so, `# [MARKER]` and `# [/MARKER]`.
 """
 import re
 import textwrap
@@ -19,13 +20,15 @@ def snippet(root: Path, path: str, marker: str):
     source = root / path
     if not source.is_file():
         return None
-    begin, end, lines, inside = f"// [{marker}]", f"// [/{marker}]", [], False
+    begin, end, lines, inside = f"[{marker}]", f"[/{marker}]", [], False
     for line in source.read_text().splitlines():
-        if line.strip() == end and inside:
+        comment = re.sub(r"^(//|#) ", "", line.strip())
+        is_mark = comment != line.strip()
+        if inside and is_mark and comment == end:
             return textwrap.dedent("\n".join(lines)).strip("\n") + "\n"
         if inside:
             lines.append(line)
-        inside = inside or line.strip() == begin
+        inside = inside or is_mark and comment == begin
     return None
 
 

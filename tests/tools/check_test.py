@@ -145,6 +145,14 @@ class CheckTest(unittest.TestCase):
         self.write("README.md", new)
         self.expect_green(check.check_snippets)
 
+    def test_a_code_block_may_come_from_a_schema(self):
+        self.write("a.capnp", "# [first]\nstruct A {\n  # [not one]\n}\n# [/first]\n[first]\n")
+        block = "<!-- snippet: a.capnp#first -->\n```capnp\n{}```\n"
+        self.write("README.md", block.format("struct A {\n  # [not one]\n}\n"))
+        self.expect_green(check.check_snippets)
+        self.write("README.md", block.format("struct A {}\n"))
+        self.expect_red(check.check_snippets, "README.md:1", "differs from a.capnp#first")
+
     def test_a_snippet_without_source_or_block_is_red(self):
         self.write("README.md", "<!-- snippet: demos/a.cpp#gone -->\n```cpp\n```\n")
         self.expect_red(check.check_snippets, "has no lines `// [gone]`")
