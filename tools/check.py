@@ -9,6 +9,7 @@ import argparse
 import hashlib
 import json
 import os
+import posixpath
 import re
 import shlex
 import subprocess
@@ -208,6 +209,27 @@ def check_snippets(tree):
                         f"{rules.README_PROGRAM_LINES_MAX} are a first program")
 
 
+def check_promises(tree):
+    """What is promised is held by tests: each row names some that exist, or says that none does."""
+    page = "docs/promises.md"
+    table = False
+    for number, line in enumerate(tree.texts.get(page, "").splitlines(), start=1):
+        in_table, table = table, line.startswith("|")
+        if not table or not in_table or re.fullmatch(r"[|\s:-]+", line):
+            continue
+        tests = rules.PROMISE_TEST.findall(line)
+        if not tests and "not tested" not in line:
+            yield error(page, number, "this promise names no test: write [`Suite.Name`](FILE), or "
+                                      "that it is not tested")
+        if line.count("`](") != len(tests):
+            yield error(page, number, "a test is named as [`Suite.Name`](../FILE)")
+        for suite, test, path in tests:
+            code = tree.texts.get(posixpath.normpath(f"docs/{path}"), "")
+            if not re.search(rf"^TEST(_F|_P)?\(\s*{suite},\s*{test}\s*\)", code, re.MULTILINE):
+                yield error(page, number, f"{path} has no test {suite}.{test}; who holds this "
+                                          "promise now?")
+
+
 def check_format(tree, cache):
     version = subprocess.run(["clang-format", "--version"], capture_output=True, text=True).stdout
     style = tree.texts.get(".clang-format", "")
@@ -303,7 +325,7 @@ def check_lone_headers(tree, build, cache):
 
 
 LINE_RULES = [check_layers, check_fences, check_banned_calls, check_tests_in_build, check_readmes,
-              check_length, check_public_headers, check_paths, check_snippets]
+              check_length, check_public_headers, check_paths, check_snippets, check_promises]
 
 
 def check(root, build=None):

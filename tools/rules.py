@@ -1,4 +1,5 @@
 """The tables of tools/check.py: layers, fences, banned calls and their few exceptions."""
+import re
 from typing import NamedTuple
 
 # A room may include rooms of earlier lines only; rooms of one line never include each other.
@@ -32,7 +33,7 @@ FENCES = [
           "only src/actor and tests/support know CAF; use the actor facade"),
     Fence(r"(kj|capnp)/.*|.*\.capnp\.h",
           r"src/(wire|transport|actor)/.*|tests/support/.*|tests/unit/(wire|transport|actor)/.*|"
-          r"benchmarks/.*|demos/.*|tools/seaway/templates/.*|tests/unit/(app|sim)/.*|"
+          r"benchmarks/.*|demos/.*|tools/seaway/templates/.*|tests/unit/(app|sim|docs)/.*|"
           r"include/seaway/app/(message|call)\.hpp|src/app/message\.cpp|" + CODECS,
           "only wire, transport, actor, users of the actor API and the files that translate "
           "messages know Cap'n Proto"),
@@ -101,3 +102,5 @@ APP_HEADERS_MAX = 14
 README_PROGRAM_LINES_MAX = 30
 # Top directories in which people and machines keep their work.
 MACHINE_DIRECTORIES = ["home", "root", "work", "tmp", "mnt", "Users"]
+# How docs/promises.md names a test, and where it is.
+PROMISE_TEST = re.compile(r"\[`(\w+)\.(\w+)`\]\(([^)\s]+)\)")

@@ -169,6 +169,24 @@ class CheckTest(unittest.TestCase):
         write(rules.README_PROGRAM_LINES_MAX + 1)
         self.expect_red(check.check_snippets, "README.md:1", "a program of 31 lines; at most 30")
 
+    def test_a_promise_names_a_test_that_exists(self):
+        def write(row):
+            self.write("docs/promises.md", f"| what | test |\n|---|---|\n| {row} |\n")
+        self.write("tests/a_test.cpp", "TEST_F(Calls,\n       End) {}\n// TEST(Calls, Begin)\n")
+        write("they end | [`Calls.End`](../tests/a_test.cpp)")
+        self.expect_green(check.check_promises)
+        write("they last | not tested")
+        self.expect_green(check.check_promises)
+        for test in ("Calls.Begin", "Calls.En", "Streams.End"):
+            write(f"they end | [`{test}`](../tests/a_test.cpp)")
+            self.expect_red(check.check_promises, "promises.md:3", f"a_test.cpp has no test {test}")
+        write("they end | [`Calls.End`](../tests/b_test.cpp)")
+        self.expect_red(check.check_promises, "promises.md:3", "b_test.cpp has no test Calls.End")
+        write("they end | I am sure")
+        self.expect_red(check.check_promises, "promises.md:3", "names no test")
+        write("they end | [`Calls.End`](../tests/a_test.cpp), [`Calls`](../tests/a_test.cpp)")
+        self.expect_red(check.check_promises, "promises.md:3", "is named as")
+
     def test_an_unformatted_file_is_red_each_time(self):
         cache = check.Cache(self.root / "build")
         self.write(".clang-format", "BasedOnStyle: Google\n")
