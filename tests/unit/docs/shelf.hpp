@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "messages.capnp.h"
+#include "shelves.capnp.h"
 
 namespace shelves {
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <seaway/app/simulation.hpp>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "shelf.hpp"
@@ -82,6 +83,46 @@ TEST(TrapsInTheGuide, ACircleOfCallsEndsAtItsDeadlineUnlessHandlersInterleave) {
   });
 
   EXPECT_TRUE(report.status.ok()) << report.to_string();
+}
+
+/// Says what was noted.
+class Notebook {
+ public:
+  static void describe(ActorType<Notebook>& type) { type.on(&Notebook::note); }
+  explicit Notebook(const Self&) {}
+  Reply<Receipt> note(Request<Receipt> request) { return request; }
+};
+
+class Chronicler {
+ public:
+  static_assert(std::is_trivially_destructible_v<CallOptions>, "docs/decisions.md says why");
+  static void describe(ActorType<Chronicler>& type) { type.on(&Chronicler::write); }
+  Chronicler(Self self, ActorRef<Notebook> book) : self_(std::move(self)), book_(std::move(book)) {}
+
+  // [gxx]
+  Task<Reply<Receipt>> write(Request<Receipt> request) {
+    const std::string line = self_.name() + " says " + request->getText().cStr();
+    // By reference: the message is written before call() returns, so that nothing dangles.
+    co_return co_await book_.call(
+        &Notebook::note, [&](Receipt::Builder m) { m.setText(line); }, CallOptions{.deadline = 5s});
+  }
+  // [/gxx]
+
+ private:
+  Self self_;
+  ActorRef<Notebook> book_;
+};
+
+TEST(TrapsInTheGuide, WhatIsWrittenWhereACallIsAwaitedHasNoDestructor) {
+  Client client = connect("embedded:islands=4,devices=1").value();
+  auto book = client.spawn<Notebook>(client.hosts()).value().at(0);
+  auto writer = client.spawn<Chronicler>(client.hosts(), book).value().at(1);
+  const std::string text(100, 'x');  // On the heap, where a second destruction would be noticed.
+
+  const auto noted =
+      writer.call(&Chronicler::write, [&](Receipt::Builder m) { m.setText(text); }).get();
+
+  EXPECT_EQ(std::string(noted.value()->getText().cStr()), "Chronicler[1] says " + text);
 }
 
 }  // namespace
