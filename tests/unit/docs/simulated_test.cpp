@@ -56,6 +56,8 @@ TEST(SimulationInTheGuide, AnHourIsShort) {
 }
 
 // [body]
+const auto one_cent = [](Pay::Builder m) { m.setCents(1); };
+
 /// Pays ten times while the till's host dies at some time; says what was counted.
 std::uint64_t pay_ten_times(Simulation& world, const CallOptions& options) {
   Client client = world.connect().value();
@@ -67,9 +69,7 @@ std::uint64_t pay_ten_times(Simulation& world, const CallOptions& options) {
 
   std::uint64_t cents = 0;
   for (int i = 0; i < 10; ++i) {
-    const auto paid = till.call(
-                              &Till::pay, [](Pay::Builder m) { m.setCents(1); }, options)
-                          .get();
+    const auto paid = till.call(&Till::pay, one_cent, options).get();
     EXPECT_TRUE(paid.ok()) << paid.status().to_string();
     if (paid.ok()) cents = paid.value()->getCents();
   }
