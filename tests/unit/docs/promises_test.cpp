@@ -59,60 +59,6 @@ TEST(Promises, ACallWithoutADeadlineHas30Seconds) {
   });
 }
 
-/// Writes three answers, with a pause of 10 s before the second.
-class Dawdler {
- public:
-  static void describe(ActorType<Dawdler>& type) { type.on(&Dawdler::scan); }
-  explicit Dawdler(Self self) : self_(std::move(self)) {}
-  Task<> scan(Request<SellOff>, Writer<Level> writer) {
-    for (int i = 0; i < 3; ++i) {
-      if (i == 1) static_cast<void>(co_await self_.sleep(10s));
-      const auto written = co_await writer.write([](Level::Builder) {});
-      if (!written.ok()) co_return;
-    }
-  }
-
- private:
-  Self self_;
-};
-
-TEST(Promises, TheDeadlineOfAStreamIsItsLongestPause) {
-  in_a_world([](Simulation&, const Client& client) {
-    const auto dawdlers = client.spawn<Dawdler>(client.hosts()).value();
-    const auto answers = [&](std::chrono::nanoseconds deadline) {
-      const auto stream =
-          dawdlers.at(1).stream(&Dawdler::scan, CallOptions{.deadline = deadline, .credit = 1});
-      std::vector<StatusCode> codes;
-      while (const auto item = stream.next().get().value()) {
-        codes.push_back(item->reply.status().code());
-      }
-      return codes;
-    };
-
-    const auto patient = answers(11s);
-    const auto impatient = answers(9s);
-
-    EXPECT_EQ(patient, std::vector<StatusCode>(3, StatusCode::kOk));
-    EXPECT_EQ(impatient, (std::vector{StatusCode::kOk, StatusCode::kDeadlineExceeded}));
-  });
-}
-
-TEST(Promises, AReaderThatIsSlowDoesNotEndItsStream) {
-  in_a_world([](Simulation& world, const Client& client) {
-    const auto shelf = client.spawn<Shelf>(client.hosts(), 5).value().at(1);
-    const auto stream = shelf.stream(&Shelf::sell_off, CallOptions{.deadline = 1s, .credit = 1});
-    int answers = 0;
-
-    while (const auto item = stream.next().get().value()) {
-      EXPECT_TRUE(item->reply.ok()) << item->reply.status().to_string();
-      answers += item->reply.ok();
-      world.sleep(10s);
-    }
-
-    EXPECT_EQ(answers, 5);
-  });
-}
-
 /// Counts how many of it live; the last of the mesh does not come to life.
 class Stillborn {
  public:
