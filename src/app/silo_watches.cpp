@@ -1,4 +1,4 @@
-// Deaths, and who hears of them; snapshots, and who keeps them.
+// Deaths, and who hears of them.
 
 #include <algorithm>
 #include <memory>
@@ -129,24 +129,6 @@ const internal::MethodInfo Silo::kDeathMethod = {
 
 void Silo::keep_watch(std::uint64_t number, std::function<void(const Death&)> on_death) {
   watches_[number] = std::move(on_death);
-}
-
-// Snapshots.
-
-void Silo::on_snapshot(Envelope& envelope) {
-  const auto found = owned_.find(envelope.member.mesh);
-  if (found == owned_.end() || envelope.member.index >= found->second.places.size()) return;
-  OwnedMesh& owned = found->second;
-  const OwnedMesh::Place& place = owned.places[envelope.member.index];
-  // One of an incarnation that is over would take back what its successor has done.
-  if (place.is_done || place.incarnation != envelope.request_id) return;
-  owned.snapshots[envelope.member.index] = {envelope.number,
-                                            envelope.parcel->starts.front().snapshot};
-  Envelope kept;
-  kept.kind = Kind::kKept;
-  kept.member = envelope.member;
-  kept.number = envelope.number;
-  post(envelope.from, std::move(kept));
 }
 
 }  // namespace seaway::app
