@@ -1,0 +1,194 @@
+// What a session does with packets, broken connections and time.
+
+#include "transport/session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace seaway::transport {
+
+Session::Session(SessionOptions options, std::uint64_t now_ns)
+    : options_(std::move(options)), heard_ns_(now_ns), said_ns_(now_ns) {}
+
+Status Session::send(Frame frame, std::uint64_t now_ns) {
+  if (has_ended()) return reason_;
+  const std::size_t bytes = frame.size_bytes();
+  if (kept_.size() >= options_.frames_max || kept_bytes_ + bytes > options_.bytes_max) {
+    return resource_exhausted(options_.peer + " has not acknowledged " +
+                              std::to_string(kept_.size()) + " frames of " +
+                              std::to_string(kept_bytes_) + " bytes; the limits are " +
+                              std::to_string(options_.frames_max) + " and " +
+                              std::to_string(options_.bytes_max) + "; wait until it has");
+  }
+  kept_.push_back(frame);
+  kept_bytes_ += bytes;
+  ++last_sent_;
+  ++counts_.sent;
+  if (is_open()) {
+    say(Packet::Kind::kFrame, last_sent_, std::move(frame));
+    said_ns_ = now_ns;
+  }
+  return {};
+}
+
+void Session::connected(std::uint64_t now_ns) {
+  if (has_ended()) return;
+  packets_.clear();
+  closes_ = false;
+  state_ = State::kGreeting;
+  say(Packet::Kind::kHello);
+  said_ns_ = now_ns;
+}
+
+void Session::receive(Packet packet, std::uint64_t now_ns) {
+  if (state_ != State::kGreeting && state_ != State::kOpen) return;
+  if (packet.from_epoch < options_.peer_epoch_min) {
+    ++counts_.stale;
+    if (packet.from_epoch == 0 || packet.kind == Packet::Kind::kEnd) return;
+    packets_.push_back(
+        {Packet::Kind::kEnd, options_.epoch, packet.from_epoch, 0, packet.acknowledged, {}});
+    return;
+  }
+  const bool is_first = peer_epoch_ == 0 && packet.kind == Packet::Kind::kHello;
+  const bool is_meant = packet.to_epoch == options_.epoch ||
+                        (packet.to_epoch == 0 && packet.kind == Packet::Kind::kHello);
+  if (packet.from_epoch > peer_epoch_ && peer_epoch_ != 0) {
+    return finish({StatusCode::kHostLost, options_.peer + " has begun a new life, number " +
+                                              std::to_string(packet.from_epoch) +
+                                              "; this was number " + std::to_string(peer_epoch_)});
+  }
+  if (packet.from_epoch == 0 || !is_meant || (!is_first && packet.from_epoch != peer_epoch_)) {
+    ++counts_.stale;
+    return;
+  }
+  peer_epoch_ = packet.from_epoch;
+  heard_ns_ = now_ns;
+  if (packet.acknowledged > last_sent_) {
+    return finish(protocol_error(options_.peer + " acknowledges frame " +
+                                 std::to_string(packet.acknowledged) + " of " +
+                                 std::to_string(last_sent_)));
+  }
+  if (packet.kind == Packet::Kind::kEnd) {
+    return finish(cancelled(options_.peer + " has ended the conversation"));
+  }
+  if (packet.kind == Packet::Kind::kHello) return greet(packet);
+  // Before its Hello a connection brings only what is older than it.
+  if (!is_open()) {
+    ++counts_.repeated;
+    return;
+  }
+  take_acknowledgement(packet.acknowledged);
+  if (packet.kind == Packet::Kind::kFrame) take_frame(std::move(packet));
+}
+
+void Session::greet(const Packet& hello) {
+  // One that a connection repeats is as old as the connection.
+  if (is_open()) return;
+  state_ = State::kOpen;
+  take_acknowledgement(hello.acknowledged);
+  std::uint64_t sequence = last_sent_ - kept_.size();
+  for (const Frame& frame : kept_) {
+    say(Packet::Kind::kFrame, ++sequence, frame);
+    ++counts_.resent;
+  }
+}
+
+/// Forgets what has arrived.
+void Session::take_acknowledgement(std::uint64_t acknowledged) {
+  std::uint64_t first = last_sent_ - kept_.size() + 1;
+  for (; first <= acknowledged; ++first) {
+    kept_bytes_ -= kept_.front().size_bytes();
+    kept_.pop_front();
+  }
+}
+
+void Session::take_frame(Packet packet) {
+  if (packet.sequence <= received_) {
+    ++counts_.repeated;
+    return;
+  }
+  if (packet.sequence > received_ + 1) return break_off();  // Something is missing.
+  ++received_;
+  ++counts_.received;
+  frames_.push_back(std::move(packet.frame));
+}
+
+void Session::disconnected() {
+  if (has_ended()) return;
+  state_ = State::kDown;
+  packets_.clear();
+}
+
+void Session::refused() {
+  finish({StatusCode::kHostLost, options_.peer + " does not exist any more"});
+}
+
+void Session::end() {
+  if (has_ended()) return;
+  if (is_open()) say(Packet::Kind::kEnd);
+  std::vector<Packet> last = std::move(packets_);
+  finish(cancelled("this end has ended the conversation with " + options_.peer));
+  packets_ = std::move(last);
+}
+
+void Session::finish(Status reason) {
+  if (has_ended()) return;
+  break_off();
+  state_ = State::kEnded;
+  reason_ = std::move(reason);
+  kept_.clear();
+  kept_bytes_ = 0;
+}
+
+void Session::break_off() {
+  state_ = State::kDown;
+  closes_ = true;
+  packets_.clear();
+}
+
+void Session::say(Packet::Kind kind, std::uint64_t sequence, Frame frame) {
+  acknowledged_ = received_;
+  packets_.push_back({kind, options_.epoch, peer_epoch_, sequence, received_, std::move(frame)});
+}
+
+std::optional<std::uint64_t> Session::due_ns() const {
+  if (has_ended()) return std::nullopt;
+  std::optional<std::uint64_t> due;
+  const auto take = [&due](std::uint64_t at_ns) { due = due ? std::min(*due, at_ns) : at_ns; };
+  if (options_.heartbeat_ns > 0 && is_open()) take(said_ns_ + options_.heartbeat_ns);
+  if (options_.silence_max_ns > 0) take(heard_ns_ + options_.silence_max_ns);
+  return due;
+}
+
+void Session::tick(std::uint64_t now_ns) {
+  if (has_ended()) return;
+  if (options_.silence_max_ns > 0 && now_ns >= heard_ns_ + options_.silence_max_ns) {
+    return finish({StatusCode::kHostLost,
+                   options_.peer + " was not heard for " +
+                       std::to_string((now_ns - heard_ns_) / 1'000'000) + " ms; the limit is " +
+                       std::to_string(options_.silence_max_ns / 1'000'000) + " ms"});
+  }
+  if (options_.heartbeat_ns > 0 && is_open() && now_ns >= said_ns_ + options_.heartbeat_ns) {
+    say(Packet::Kind::kAck);
+    said_ns_ = now_ns;
+  }
+}
+
+std::vector<Packet> Session::take_packets(std::uint64_t now_ns) {
+  if (is_open() && acknowledged_ < received_) {
+    // On what is said anyway, else by itself.
+    if (packets_.empty()) {
+      say(Packet::Kind::kAck);
+      said_ns_ = now_ns;
+    } else {
+      for (Packet& packet : packets_) packet.acknowledged = received_;
+      acknowledged_ = received_;
+    }
+  }
+  return std::exchange(packets_, {});
+}
+
+std::vector<Frame> Session::take_frames() { return std::exchange(frames_, {}); }
+bool Session::take_close() { return std::exchange(closes_, false); }
+
+}  // namespace seaway::transport

@@ -1,0 +1,120 @@
+// Session: frames between two processes, in order and each once, over connections that break.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/frame.hpp"
+#include "seaway/status.hpp"
+#include "transport/packet.hpp"
+
+namespace seaway::transport {
+
+struct SessionOptions {
+  std::uint32_t epoch = 1;  // This process's life.
+  std::string peer;         // What messages call the other one: "host 3".
+  /// Earlier lives of the peer are over, for this process at least: they are told so.
+  std::uint32_t peer_epoch_min = 1;
+  /// What was sent and is not acknowledged yet; more is refused.
+  std::size_t frames_max = 65'536;
+  std::size_t bytes_max = std::size_t{64} << 20;
+  /// An open connection says something at least so often. 0: only when there is something to say.
+  std::uint64_t heartbeat_ns = 0;
+  /// The peer is lost when nothing was heard for so long, over whatever connections. 0: never.
+  std::uint64_t silence_max_ns = 0;
+};
+
+/// One end's part in a conversation between one life of this process and one of its peer's. A pure
+/// core: time and packets go in, packets and frames come out; its owner makes connections, writes
+/// bytes and sets timers. Not thread-safe; a copy goes on by itself.
+///
+/// Each frame has a number and is kept until the peer has acknowledged it. On each new connection
+/// both ends say Hello: which lives talk, and up to where they have received; what is behind that
+/// is sent again. So a frame arrives once and in order however often connections break, and nothing
+/// that a connection repeats has an effect. What names another life of either process is ignored,
+/// whoever says it: a process that was believed dead and goes on talking is not heard.
+///
+/// It ends once, with a reason: the peer ended it, began a new life, fell silent, or does not exist
+/// any more. What was not acknowledged then may have arrived or not. The two lives never talk
+/// again: the next session with that peer asks for a later one (`peer_epoch_min`), and a process
+/// that hears that it is over begins a new life.
+class Session {
+ public:
+  Session(SessionOptions options, std::uint64_t now_ns);
+
+  /// Takes a frame over. Errors: kResourceExhausted when too much waits for acknowledgement,
+  /// kHostLost after the end.
+  Status send(Frame frame, std::uint64_t now_ns);
+
+  /// A connection is there; one of before is forgotten.
+  void connected(std::uint64_t now_ns);
+  /// What has come on it.
+  void receive(Packet packet, std::uint64_t now_ns);
+  /// It broke, or brought what is no packet.
+  void disconnected();
+  /// Nobody answers where the peer was: its process does not exist any more.
+  void refused();
+  /// Ends it in peace: the peer is told if there is a connection.
+  void end();
+
+  /// When tick() has something to do; nothing: not before anything else happens. Each other call
+  /// may change it.
+  std::optional<std::uint64_t> due_ns() const;
+  void tick(std::uint64_t now_ns);
+
+  // What came of it; each is handed out once.
+  /// To be written to the connection, in order. Acknowledgements are gathered: take once a turn.
+  std::vector<Packet> take_packets(std::uint64_t now_ns);
+  /// Received, in order.
+  std::vector<Frame> take_frames();
+  /// The connection is of no use: close it, and make another one unless this has ended.
+  bool take_close();
+
+  bool is_open() const { return state_ == State::kOpen; }
+  bool has_ended() const { return state_ == State::kEnded; }
+  /// Why, once it has ended: kHostLost, or kCancelled in peace.
+  const Status& reason() const { return reason_; }
+  /// 0 until it was heard.
+  std::uint32_t peer_epoch() const { return peer_epoch_; }
+
+  struct Counts {
+    std::uint64_t sent = 0, resent = 0, received = 0;
+    std::uint64_t repeated = 0;  // Frames that had come before.
+    std::uint64_t stale = 0;     // Packets of other lives.
+  };
+  const Counts& counts() const { return counts_; }
+  /// Frames that wait for acknowledgement.
+  std::size_t unacknowledged() const { return kept_.size(); }
+
+ private:
+  enum class State : std::uint8_t { kDown, kGreeting, kOpen, kEnded };
+  void greet(const Packet& hello);
+  void take_acknowledgement(std::uint64_t acknowledged);
+  void take_frame(Packet packet);
+  void say(Packet::Kind kind, std::uint64_t sequence = 0, Frame frame = {});
+  void finish(Status reason);
+  void break_off();
+
+  SessionOptions options_;
+  State state_ = State::kDown;
+  Status reason_;
+  std::uint32_t peer_epoch_ = 0;
+  std::uint64_t last_sent_ = 0;
+  std::deque<Frame> kept_;  // last_sent_ - size + 1 .. last_sent_.
+  std::size_t kept_bytes_ = 0;
+  std::uint64_t received_ = 0;      // Up to this number.
+  std::uint64_t acknowledged_ = 0;  // What was said of that last.
+  std::uint64_t heard_ns_;
+  std::uint64_t said_ns_;
+  bool closes_ = false;
+  std::vector<Packet> packets_;
+  std::vector<Frame> frames_;
+  Counts counts_;
+};
+
+}  // namespace seaway::transport

@@ -1,0 +1,233 @@
+// Sessions: what each end says and hears, packet by packet.
+
+#include "transport/session.hpp"
+
+#include <gtest/gtest.h>
+
+namespace seaway::transport {
+namespace {
+
+Frame frame(std::uint64_t number) {
+  return Frame::make(2, [number](std::span<std::uint64_t> words) {
+    words[0] = number;
+    words[1] = ~number;
+  });
+}
+
+std::vector<std::uint64_t> numbers(Session& session) {
+  std::vector<std::uint64_t> numbers;
+  for (const Frame& one : session.take_frames()) numbers.push_back(one.words()[0]);
+  return numbers;
+}
+
+class Sessions : public testing::Test {
+ protected:
+  /// All that both have to say, until nobody says anything.
+  void talk() {
+    for (bool is_quiet = false; !is_quiet;) {
+      is_quiet = true;
+      for (Packet& packet : left.take_packets(now_ns)) {
+        right.receive(packet, now_ns), is_quiet = false;
+      }
+      for (Packet& packet : right.take_packets(now_ns)) {
+        left.receive(packet, now_ns), is_quiet = false;
+      }
+    }
+  }
+  void connect() {
+    left.connected(now_ns);
+    right.connected(now_ns);
+    talk();
+  }
+  void send(Session& session, std::uint64_t number) {
+    ASSERT_TRUE(session.send(frame(number), now_ns).ok());
+  }
+
+  std::uint64_t now_ns = 1'000;
+  SessionOptions left_options{.epoch = 4, .peer = "right", .frames_max = 3, .bytes_max = 100};
+  SessionOptions right_options{.epoch = 2, .peer = "left"};
+  Session left{left_options, 0}, right{right_options, 0};
+};
+
+TEST_F(Sessions, SendInOrderAndForgetWhatHasArrived) {
+  connect();
+  send(left, 1);
+  send(left, 2);
+  send(right, 10);
+  talk();
+
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(numbers(left), (std::vector<std::uint64_t>{10}));
+  EXPECT_EQ(left.unacknowledged(), 0u);
+  EXPECT_EQ(right.unacknowledged(), 0u);
+  EXPECT_EQ(left.peer_epoch(), 2u);
+  EXPECT_EQ(right.peer_epoch(), 4u);
+}
+
+TEST_F(Sessions, WhatWasSentBeforeAConnectionGoesWithIt) {
+  send(left, 1);
+  send(left, 2);
+  EXPECT_TRUE(left.take_packets(now_ns).empty());
+
+  connect();
+
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1, 2}));
+}
+
+TEST_F(Sessions, WhatABrokenConnectionLostIsSentAgainAndNothingTwice) {
+  connect();
+  send(left, 1);
+  send(left, 2);
+  send(left, 3);
+  std::vector<Packet> packets = left.take_packets(now_ns);
+  right.receive(packets[0], now_ns);  // The others are lost, and so is the word of this one.
+  left.disconnected();
+  right.disconnected();
+
+  connect();
+
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_EQ(left.counts().resent, 2u);
+  EXPECT_EQ(left.unacknowledged(), 0u);
+}
+
+TEST_F(Sessions, WhatIsRepeatedHasNoEffect) {
+  left.connected(now_ns);
+  right.connected(now_ns);
+  send(left, 1);
+  std::vector<Packet> all;
+  for (int i = 0; i < 3; ++i) {
+    for (Packet& packet : left.take_packets(now_ns)) {
+      all.push_back(packet);
+      right.receive(std::move(packet), now_ns);
+    }
+    for (Packet& packet : right.take_packets(now_ns)) left.receive(std::move(packet), now_ns);
+  }
+
+  for (const Packet& packet : all) right.receive(packet, now_ns);
+  send(right, 10);
+  talk();
+
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1}));
+  EXPECT_EQ(numbers(left), (std::vector<std::uint64_t>{10}));
+  EXPECT_GE(right.counts().repeated, 1u);
+  EXPECT_FALSE(right.take_close());
+}
+
+TEST_F(Sessions, AGapEndsTheConnectionAndNotTheConversation) {
+  connect();
+  send(left, 1);
+  send(left, 2);
+  std::vector<Packet> packets = left.take_packets(now_ns);
+
+  right.receive(packets[1], now_ns);
+
+  EXPECT_TRUE(right.take_close());
+  EXPECT_FALSE(right.take_close());
+  EXPECT_TRUE(numbers(right).empty());
+  left.disconnected();
+  connect();
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1, 2}));
+}
+
+TEST_F(Sessions, MoreThanTheLimitsIsRefusedUntilSomeHasArrived) {
+  connect();
+  for (std::uint64_t i = 1; i <= 3; ++i) send(left, i);
+
+  const Status refused = left.send(frame(4), now_ns);
+  talk();
+  const Status again = left.send(frame(4), now_ns);
+  const Status large = left.send(Frame::make(20, [](auto) {}), now_ns);
+
+  EXPECT_EQ(refused.to_string(),
+            "RESOURCE_EXHAUSTED: right has not acknowledged 3 frames of 48 bytes; the limits are 3 "
+            "and 100; wait until it has");
+  EXPECT_TRUE(again.ok());
+  EXPECT_EQ(large.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1, 2, 3}));
+}
+
+TEST_F(Sessions, EndWhenThePeerBeginsANewLife) {
+  connect();
+  send(left, 1);
+  Session again({.epoch = 3, .peer = "left"}, now_ns);
+
+  left.connected(now_ns);
+  again.connected(now_ns);
+  for (Packet& packet : again.take_packets(now_ns)) left.receive(std::move(packet), now_ns);
+
+  EXPECT_TRUE(left.has_ended());
+  EXPECT_TRUE(left.take_close());
+  EXPECT_EQ(left.reason().to_string(),
+            "HOST_LOST: right has begun a new life, number 3; this was number 2");
+  EXPECT_EQ(left.send(frame(2), now_ns), left.reason());
+}
+
+TEST_F(Sessions, DoNotHearWhoWasReplacedNorWhoMeansAnEarlierLife) {
+  Session again({.epoch = 5, .peer = "right"}, now_ns);  // Of the left process.
+  connect();
+  send(right, 10);
+  std::vector<Packet> of_before = right.take_packets(now_ns);
+
+  again.connected(now_ns);
+  for (const Packet& packet : of_before) again.receive(packet, now_ns);
+  again.receive({Packet::Kind::kHello, 2, 4, 0, 1, {}}, now_ns);  // It means life 4.
+  again.receive({Packet::Kind::kHello, 2, 5, 0, 0, {}}, now_ns);
+  again.receive({Packet::Kind::kFrame, 1, 5, 1, 0, frame(11)}, now_ns);  // A life before that.
+  again.receive({Packet::Kind::kFrame, 2, 5, 1, 0, frame(12)}, now_ns);
+
+  EXPECT_EQ(numbers(again), (std::vector<std::uint64_t>{12}));
+  EXPECT_EQ(again.counts().stale, 3u);
+}
+
+TEST_F(Sessions, EndInPeaceForBoth) {
+  connect();
+  send(left, 1);
+  left.end();
+  talk();
+
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1})) << "what was said before arrives";
+  EXPECT_EQ(left.reason(), cancelled("this end has ended the conversation with right"));
+  EXPECT_EQ(right.reason(), cancelled("left has ended the conversation"));
+}
+
+TEST_F(Sessions, EndWhenNobodyIsThere) {
+  left.refused();
+  left.refused();
+
+  EXPECT_EQ(left.reason().to_string(), "HOST_LOST: right does not exist any more");
+}
+
+TEST_F(Sessions, EndOfAPeerThatAcknowledgesWhatWasNeverSent) {
+  connect();
+  left.receive({Packet::Kind::kAck, 2, 4, 0, 7, {}}, now_ns);
+
+  EXPECT_EQ(left.reason().to_string(), "PROTOCOL_ERROR: right acknowledges frame 7 of 0");
+}
+
+TEST_F(Sessions, SayThatTheyLiveAndNoticeSilence) {
+  const std::uint64_t ms = 1'000'000;
+  Session steady(
+      {.epoch = 1, .peer = "right", .heartbeat_ns = 100 * ms, .silence_max_ns = 1000 * ms}, 0);
+  EXPECT_EQ(steady.due_ns(), 1000 * ms);
+  steady.connected(0);
+  steady.receive({Packet::Kind::kHello, 2, 0, 0, 0, {}}, 50 * ms);
+  static_cast<void>(steady.take_packets(50 * ms));
+  EXPECT_EQ(steady.due_ns(), 100 * ms);
+
+  steady.tick(100 * ms);
+  const std::vector<Packet> said = steady.take_packets(100 * ms);
+  steady.receive({Packet::Kind::kAck, 2, 1, 0, 0, {}}, 900 * ms);
+  steady.tick(1050 * ms);
+  EXPECT_FALSE(steady.has_ended());
+  steady.tick(1900 * ms);
+
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].kind, Packet::Kind::kAck);
+  EXPECT_EQ(steady.reason().to_string(),
+            "HOST_LOST: right was not heard for 1000 ms; the limit is 1000 ms");
+  EXPECT_FALSE(steady.due_ns().has_value());
+}
+
+}  // namespace
+}  // namespace seaway::transport
