@@ -180,6 +180,33 @@ TEST_F(Sessions, DoNotHearWhoWasReplacedNorWhoMeansAnEarlierLife) {
   EXPECT_EQ(again.counts().stale, 3u);
 }
 
+TEST_F(Sessions, TellEarlierLivesOfThePeerThatTheyAreOver) {
+  Session next({.epoch = 4, .peer = "right", .peer_epoch_min = 3}, now_ns);
+  next.connected(now_ns);
+  right.connected(now_ns);
+
+  for (Packet& packet : right.take_packets(now_ns)) next.receive(std::move(packet), now_ns);
+  for (Packet& packet : next.take_packets(now_ns)) right.receive(std::move(packet), now_ns);
+
+  EXPECT_EQ(right.reason(), cancelled("left has ended the conversation"));
+  EXPECT_FALSE(next.has_ended());
+  EXPECT_EQ(next.peer_epoch(), 0u);
+}
+
+TEST_F(Sessions, IgnoreWhatAConnectionBringsBeforeItsHello) {
+  connect();
+  left.disconnected();
+  right.disconnected();
+  right.connected(now_ns);
+
+  right.receive({Packet::Kind::kFrame, 4, 2, 1, 0, frame(1)}, now_ns);
+  right.receive({Packet::Kind::kFrame, 4, 2, 5, 0, frame(5)}, now_ns);
+
+  EXPECT_TRUE(numbers(right).empty());
+  EXPECT_FALSE(right.take_close());
+  EXPECT_EQ(right.counts().repeated, 2u);
+}
+
 TEST_F(Sessions, EndInPeaceForBoth) {
   connect();
   send(left, 1);
