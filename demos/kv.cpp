@@ -4,11 +4,10 @@
 //    user --- Command ---> Primary[shard] --- Update ---> Replica[shard, 0]
 //         <--- Answer ---                 <--- stored --- Replica[shard, 1]
 //
-// A primary decides, has all replicas store the decision, and then answers. A replica's answer
-// leaves it when its snapshot is safe: what it has stored is never forgotten. A primary that dies
-// is started anew with the next epoch. It has all replicas refuse older ones, takes the newest
-// state among them, gives that to all, and goes on. What was answered had been on all, and so is in
-// it. What is only on some counts as decided: who asks again has the same number, and gets that.
+// A primary decides, has all replicas store the decision, and then answers. One that dies is
+// started anew with the next epoch. It has all replicas refuse older ones, takes the newest state
+// among them, gives that to all, and goes on. What was answered had been on all, and so is in it.
+// What is only on some counts as decided: who asks again has the same number, and gets that.
 
 #include "demos/kv.hpp"
 
@@ -78,9 +77,9 @@ class Replica {
 class Primary {
  public:
   static void describe(ActorType<Primary>& type) { type.on(&Primary::execute); }
-  Primary(const Self& self, const ActorMesh<Replica>& replicas)
+  Primary(const Self& self, const ActorMesh<Replica>& replicas, std::uint64_t epochs_before)
       : replicas_(replicas.sub("shard", {self.index(), self.index() + 1})) {
-    shard_.epoch = self.incarnation();  // No two primaries of a shard ever share one.
+    shard_.epoch = epochs_before + self.incarnation();  // No two of a shard ever share one.
   }
 
   Task<Reply<Answer>> execute(Request<Command> request) {
@@ -97,8 +96,7 @@ class Primary {
       if (Status status = co_await store(decision); !status.ok()) co_return status;
       shard_.apply(*decision);
     }
-    const auto fill = [&](Answer::Builder m) { m.setResult(result), m.setEpoch(shard_.epoch); };
-    co_return make<Answer>(fill);
+    co_return make<Answer>([&](auto m) { m.setResult(result), m.setEpoch(shard_.epoch); });
   }
 
  private:
@@ -131,14 +129,17 @@ class Primary {
 
 Result<Store> Store::open(const Client& client) {
   // All of one shard on different hosts, and none on host 0, where its users are.
-  const Placement decide{{{"shard", kShards}}, {1, 2, 3}};
-  const Placement keep{{{"shard", kShards}, {"replica", kReplicas}}, {2, 3, 3, 1, 1, 2}};
-  const Intensity often{.restarts_max = 1000};
-  const auto replicas = client.spawn<Replica>(SpawnOptions(keep).intensity(often));
+  const Placement places{{{"shard", kShards}, {"replica", kReplicas}}, {2, 3, 3, 1, 1, 2}};
+  const auto replicas = client.spawn<Replica>(SpawnOptions(places).intensity(kOften));
   if (!replicas.ok()) return replicas.status();
-  const auto primaries = client.spawn<Primary>(SpawnOptions(decide).intensity(often), *replicas);
-  if (!primaries.ok()) return primaries.status();
-  return Store{*primaries, *replicas};
+  return Store{{}, *replicas}.taken_over(client, 0);
+}
+
+Result<Store> Store::taken_over(const Client& client, std::uint64_t epochs_before) const {
+  const SpawnOptions places = Placement{{{"shard", kShards}}, {1, 2, 3}};
+  auto own = client.spawn<Primary>(SpawnOptions(places).intensity(kOften), replicas, epochs_before);
+  if (!own.ok()) return own.status();
+  return Store{*own, replicas};
 }
 
 Future<Reply<Answer>> Store::ask(const Message<Command>& command) const {

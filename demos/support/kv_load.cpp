@@ -6,9 +6,11 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "demos/kv.hpp"
@@ -30,20 +32,45 @@ using kv::Work;
 constexpr const char* kCluster = "embedded:islands=4,devices=1";
 /// Few, so that users are in each other's way.
 constexpr std::uint64_t kKeys = 6;
-/// Operations between two words of a user.
-constexpr std::uint32_t kReport = 20;
+/// Operations between two words of a user, and about as many between two looks at who it asks.
+constexpr std::uint32_t kReport = 20, kLooks = 20;
+/// After so many deaths all shards get other primaries, and the old ones do not know it.
+constexpr std::uint64_t kDeathsToTakeover = 10, kEpochsOfOne = 1'000'000;
+
+/// Where users find the store, as it is now. Thread-safe.
+class Directory {
+ public:
+  explicit Directory(Store store) : store_(std::move(store)) {}
+  Store look() const {
+    std::lock_guard guard(mutex_);
+    return store_;
+  }
+  void change(Store store) {
+    std::lock_guard guard(mutex_);
+    store_ = std::move(store);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  Store store_;
+};
 
 /// Asks one thing after the other, and writes down what and when.
 class User {
  public:
   static void describe(ActorType<User>& type) { type.on(&User::work); }
-  User(Self self, Store store, std::shared_ptr<History> history)
-      : self_(std::move(self)), store_(std::move(store)), history_(std::move(history)) {}
+  User(Self self, std::shared_ptr<Directory> directory, std::shared_ptr<History> history)
+      : self_(std::move(self)),
+        directory_(std::move(directory)),
+        store_(directory_->look()),
+        history_(std::move(history)) {}
 
   /// The answer is a stream, as the work takes a while.
   Task<> work(Request<Work> request, Writer<Progress> writer) {
     std::uint32_t failed = 0, takeovers = 0;
     for (std::uint32_t i = 1; i <= request->getOperations(); ++i) {
+      // Some hear late that others have taken over, and ask those who were replaced.
+      if (self_.random() % kLooks == 0) store_ = directory_->look();
       const Operation operation = next(i);
       const std::size_t number = history_->begin(operation);
       const auto answer = co_await store_.ask(command(operation, i));
@@ -53,6 +80,7 @@ class User {
         if (operation.kind == Operation::Kind::kGet) seen_ = answer.value()->getResult();
       } else {
         ++failed;  // Whether it has happened is not known: the history says so, too.
+        store_ = directory_->look();
       }
       if (i % kReport != 0 && i != request->getOperations()) continue;
       const auto written = co_await writer.write([&](Progress::Builder m) {
@@ -95,7 +123,8 @@ class User {
   }
 
   Self self_;
-  const Store store_;
+  const std::shared_ptr<Directory> directory_;
+  Store store_;
   std::shared_ptr<History> history_;
   std::int64_t seen_ = 0;
   std::array<std::uint64_t, Store::kShards> epochs_ = {};  // Of the last answer of each.
@@ -104,11 +133,13 @@ class User {
 }  // namespace
 
 Result<KvReport> run_kv_store(const Client& client, const KvOptions& options) {
-  const auto store = Store::open(client);
-  if (!store.ok()) return store.status();
+  const auto first = Store::open(client);
+  if (!first.ok()) return first.status();
+  std::vector<Store> stores = {*first};
+  const auto directory = std::make_shared<Directory>(*first);
   const auto history = std::make_shared<History>();
   const Placement places{{{"user", options.users}}, std::vector<std::uint32_t>(options.users, 0)};
-  const auto users = client.spawn<User>(places, *store, history);
+  const auto users = client.spawn<User>(places, directory, history);
   if (!users.ok()) return users.status();
 
   // All the time somebody dies: primaries, and a replica in between.
@@ -125,24 +156,35 @@ Result<KvReport> run_kv_store(const Client& client, const KvOptions& options) {
     report.operations += word.value()->getOperations();
     report.unanswered += word.value()->getFailed();
     report.takeovers += word.value()->getTakeovers();
+    if (stores.size() <= report.deaths / kDeathsToTakeover) {
+      const auto next = stores.back().taken_over(client, stores.size() * kEpochsOfOne);
+      if (next.ok()) {
+        stores.push_back(*next);
+        directory->change(*next);
+      } else if (next.status().code() != StatusCode::kHostLost) {
+        return next.status();  // But one that is down may be back at the next word.
+      }
+    }
     if (report.deaths == options.deaths ||
         report.operations < (report.deaths + 1) * all / (options.deaths + 1)) {
       continue;
     }
     const auto victim = static_cast<std::uint32_t>(report.deaths++ / 2 % Store::kShards);
+    const Store& store = stores.back();
     if (report.deaths % 2 == 0) {
-      store->replicas.at(victim * Store::kReplicas).kill();
+      store.replicas.at(victim * Store::kReplicas).kill();
     } else if (options.kill_host) {
-      Status status = options.kill_host(store->primaries.members().mesh->hosts[victim]);
+      Status status = options.kill_host(store.primaries.members().mesh->hosts[victim]);
       if (!status.ok()) return status;
     } else {
-      store->primaries.at(victim).kill();
+      store.primaries.at(victim).kill();
     }
   }
-  for (const Status& status : {users->stop().get().status(), store->primaries.stop().get().status(),
-                               store->replicas.stop().get().status()}) {
-    if (!status.ok()) return status;
+  if (const auto stopped = users->stop().get(); !stopped.ok()) return stopped.status();
+  for (const Store& store : stores) {
+    if (const auto stopped = store.primaries.stop().get(); !stopped.ok()) return stopped.status();
   }
+  if (const auto stopped = first->replicas.stop().get(); !stopped.ok()) return stopped.status();
 
   if (report.takeovers == 0) {
     return Status(StatusCode::kDataCorruption, "primaries died, and no new one has answered");

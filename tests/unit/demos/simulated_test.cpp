@@ -73,7 +73,7 @@ TEST(SimulatedPhilosophers, ShareTwoHostsAsWell) {
 }
 
 TEST(SimulatedKv, IsLinearizableWhenActorsAndHostsDie) {
-  // A mistake in the store shows in one seed of ten or twenty.
+  // A mistake in the store shows in one seed of three at least.
   for (std::uint64_t seed = 1; seed <= 3 * kSeeds; ++seed) {
     const auto report = simulate_kv(seed);
 
