@@ -23,10 +23,10 @@ std::span<const Demo> demos() {
       {"kv", "a replicated key-value store whose members die, and a proof that nobody saw it",
        run_kv, true},
       {"parameter_server", "workers train one model, and nobody waits for the slow one",
-       run_parameter_server},
+       run_parameter_server, true},
       {"pipeline_feed",
        "actors read a file for a training program, as far ahead as they have credit",
-       run_pipeline_feed},
+       run_pipeline_feed, true},
   };
   return all;
 }

@@ -15,8 +15,8 @@ struct Command {
   key @1 :UInt64;
   value @2 :Int64;
   expected @3 :Int64;
-  # Who asks, and his how-manyeth request of this shard it is. Asked again after a failure it has
-  # the same number, and is not carried out twice.
+  # Who asks, and his how-manyeth request it is. Asked again after a failure it has the same number,
+  # and is not carried out twice.
   client @4 :UInt32;
   number @5 :UInt64;
 }
@@ -26,35 +26,21 @@ struct Answer {
   epoch @1 :UInt64;  # Of the primary that answered.
 }
 
-# One command as it was decided: what it writes and what is answered to it.
-struct Decision {
-  epoch @0 :UInt64;
-  position @1 :UInt64;  # From 1, without gaps.
-  key @2 :UInt64;
-  value @3 :Int64;
-  client @4 :UInt32;
-  number @5 :UInt64;
-  result @6 :Int64;
-}
-
-# A new primary tells its replicas that nobody before it is to be listened to.
-struct Follow {
-  epoch @0 :UInt64;
-}
-
-# All that a shard is, after `position` decisions.
-struct State {
+# What is new in a shard: one decision, or all that there is of it. To a replica, to be stored; and
+# back, when the replica knows more than whoever has sent it.
+struct Update {
   struct Entry {
     key @0 :UInt64;
     value @1 :Int64;
   }
+  # The last thing that a client has asked.
   struct Session {
     client @0 :UInt32;
     number @1 :UInt64;
     result @2 :Int64;
   }
-  epoch @0 :UInt64;
-  position @1 :UInt64;
+  epoch @0 :UInt64;     # Of the primary that says so.
+  position @1 :UInt64;  # How many decisions the shard has seen with it.
   entries @2 :List(Entry);
   sessions @3 :List(Session);
 }

@@ -1,237 +1,150 @@
-// kv: a sharded, replicated key-value store under load whose members are killed. What all users saw
-// is written down, and an order is looked for in which it could have happened.
+// kv: a key-value store with get, put and swap. Each of its shards has a primary, which decides,
+// and replicas, which remember. All of them die now and then, and nobody who asks can tell.
+//
+//    user --- Command ---> Primary[shard] --- Update ---> Replica[shard, 0]
+//         <--- Answer ---                 <--- stored --- Replica[shard, 1]
+//
+// A primary decides, has all replicas store the decision, and then answers. One that dies is
+// started anew with the next epoch. It has all replicas refuse older ones, takes the newest state
+// among them, gives that to all, and goes on. What was answered had been on all, and so is in it.
+// What is only on some counts as decided: who asks again has the same number, and gets that.
 
 #include "demos/kv.hpp"
 
-#include <array>
-#include <cstdio>
-#include <memory>
-#include <set>
-#include <stdexcept>
+#include <map>
 #include <utility>
 
-#include "base/clock.hpp"
-#include "demos/kv_store.hpp"
-#include "demos/list.hpp"
-#include "demos/support/linearizability.hpp"
-#include "demos/support/report.hpp"
-#include "demos/support/simulated.hpp"
-#include "demos/support/terminal.hpp"
+namespace seaway::demos::kv {
 
-namespace seaway::demos {
-namespace {
+/// What a shard is: values, and the last answer to each client.
+struct Shard {
+  std::uint64_t epoch = 0, position = 0;
+  std::map<std::uint64_t, std::int64_t> values;
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::int64_t>> sessions;  // Number and result.
 
-using kv::Answer;
-using kv::Command;
-using kv::Primary;
-using kv::Progress;
-using kv::Replica;
-using kv::Work;
-
-constexpr const char* kCluster = "embedded:islands=4,devices=1";
-constexpr std::uint32_t kShards = 3, kReplicas = 2;
-/// Few, so that users are in each other's way.
-constexpr std::uint64_t kKeys = 6;
-/// Operations between two words of a user.
-constexpr std::uint32_t kReport = 20;
-
-/// Asks one thing after the other, and writes down what and when.
-class User {
- public:
-  static void describe(ActorType<User>& type) { type.on(&User::work); }
-  User(Self self, ActorMesh<Primary> primaries, std::shared_ptr<History> history)
-      : self_(std::move(self)), primaries_(std::move(primaries)), history_(std::move(history)) {}
-
-  /// The answer is a stream, as the work takes a while.
-  Task<> work(Request<Work> request, Writer<Progress> writer) {
-    std::uint32_t failed = 0, takeovers = 0;
-    for (std::uint32_t i = 1; i <= request->getOperations(); ++i) {
-      const Operation operation = next(i);
-      const std::size_t number = history_->begin(operation);
-      // While the primary is being restarted it is asked again: by the library, as the options say.
-      const auto fill = [&](Command::Builder m) { write(operation, i, m); };
-      const auto answer =
-          co_await primaries_.at(operation.key % kShards)
-              .call(&Primary::execute, fill, CallOptions{.retries = 20, .once = true});
-      if (answer.ok()) {
-        history_->end(number, answer.value()->getResult());
-        takeovers += is_takeover(operation.key % kShards, answer.value()->getEpoch());
-        if (operation.kind == Operation::Kind::kGet) seen_ = answer.value()->getResult();
-      } else {
-        ++failed;  // Whether it has happened is not known: the history says so, too.
-      }
-      if (i % kReport != 0 && i != request->getOperations()) continue;
-      const auto written = co_await writer.write([&](Progress::Builder m) {
-        m.setOperations((i - 1) % kReport + 1);
-        m.setFailed(std::exchange(failed, 0));
-        m.setTakeovers(std::exchange(takeovers, 0));
-      });
-      if (!written.ok()) co_return;
+  void apply(Update::Reader update) {
+    epoch = update.getEpoch();
+    position = update.getPosition();
+    for (auto one : update.getEntries()) values[one.getKey()] = one.getValue();
+    for (auto one : update.getSessions()) {
+      sessions[one.getClient()] = {one.getNumber(), one.getResult()};
     }
+  }
+  Message<Update> update() const {
+    return make<Update>([this](Update::Builder m) {
+      m.setEpoch(epoch);
+      m.setPosition(position);
+      auto entries = m.initEntries(static_cast<unsigned>(values.size()));
+      for (unsigned i = 0; const auto& [key, value] : values) {
+        entries[i].setKey(key);
+        entries[i++].setValue(value);
+      }
+      auto answers = m.initSessions(static_cast<unsigned>(sessions.size()));
+      for (unsigned i = 0; const auto& [client, last] : sessions) {
+        answers[i].setClient(client);
+        answers[i].setNumber(last.first);
+        answers[i++].setResult(last.second);
+      }
+    });
+  }
+};
+
+/// Keeps one copy of a shard.
+class Replica {
+ public:
+  static void describe(ActorType<Replica>& type) {
+    // With a snapshot after each message, an answer of this actor is a promise that it keeps.
+    type.on(&Replica::store).snapshot(&Replica::save, &Replica::restore);
+  }
+  explicit Replica(const Self&) {}
+
+  /// Stores what is new here, and answers with what is new to the primary.
+  Result<Reply<Update>> store(Request<Update> request) {
+    if (request->getEpoch() < shard_.epoch) return invalid_argument("this primary was replaced");
+    shard_.epoch = request->getEpoch();
+    if (request->getPosition() < shard_.position) return shard_.update();
+    shard_.apply(*request);
+    return Reply<Update>();
+  }
+  Message<Update> save() const { return shard_.update(); }
+  Status restore(Message<Update> saved) { return shard_.apply(*saved), Status(); }
+
+ private:
+  Shard shard_;
+};
+
+/// Decides for one shard. While it waits for its replicas, commands wait in its mailbox.
+class Primary {
+ public:
+  static void describe(ActorType<Primary>& type) { type.on(&Primary::execute); }
+  Primary(const Self& self, const ActorMesh<Replica>& replicas, std::uint64_t epochs_before)
+      : replicas_(replicas.sub("shard", {self.index(), self.index() + 1})) {
+    shard_.epoch = epochs_before + self.incarnation();  // No two of a shard ever share one.
+  }
+
+  Task<Reply<Answer>> execute(Request<Command> request) {
+    if (!is_leading_) {
+      // All learn of the epoch, and this one learns the newest state; then all have that.
+      Status status = co_await store(shard_.update());
+      if (status.ok()) status = co_await store(shard_.update());
+      if (!status.ok()) co_return status;
+    }
+    const auto& [last, result] = shard_.sessions[request->getClient()];
+    if (request->getNumber() < last) co_return invalid_argument("its client has gone on");
+    if (request->getNumber() > last) {
+      const auto decision = decide(*request);
+      if (Status status = co_await store(decision); !status.ok()) co_return status;
+      shard_.apply(*decision);
+    }
+    co_return make<Answer>([&](auto m) { m.setResult(result), m.setEpoch(shard_.epoch); });
   }
 
  private:
-  Operation next(std::uint32_t number) {
-    const std::uint64_t random = self_.random();
-    Operation operation;
-    operation.kind = static_cast<Operation::Kind>(random % 3);
-    operation.key = (random >> 8) % kKeys;
-    // A value that nobody else writes: who reads it knows where it comes from.
-    operation.value = std::int64_t{self_.index() + 1} * 1'000'000 + number;
-    operation.expected = seen_;
-    operation.client = self_.index();
-    return operation;
-  }
-  /// Once a new primary has answered the old one may not: an exception ends this actor and the
-  /// demo.
-  bool is_takeover(std::uint64_t shard, std::uint64_t epoch) {
-    const std::uint64_t last = std::exchange(epochs_[shard], epoch);
-    if (epoch < last) throw std::runtime_error("a primary that was replaced has answered");
-    return last != 0 && epoch > last;
-  }
-  static void write(const Operation& operation, std::uint64_t number, Command::Builder m) {
-    m.setKind(static_cast<Command::Kind>(operation.kind));
-    m.setKey(operation.key);
-    m.setValue(operation.value);
-    m.setExpected(operation.expected);
-    m.setClient(operation.client);
-    m.setNumber(number);
-  }
-
-  Self self_;
-  ActorMesh<Primary> primaries_;
-  std::shared_ptr<History> history_;
-  std::int64_t seen_ = 0;
-  std::array<std::uint64_t, kShards> epochs_ = {};  // Of the last answer of each.
-};
-
-/// Primaries and replicas of one shard are on different hosts, and none is on host 0.
-struct Places {
-  Placement primaries, replicas, users;
-
-  Places(std::uint32_t hosts, std::uint32_t user_count) {
-    primaries.axes = {{"shard", kShards}};
-    replicas.axes = {{"shard", kShards}, {"replica", kReplicas}};
-    for (std::uint32_t shard = 0; shard < kShards; ++shard) {
-      const auto place = [&](std::uint32_t i) { return 1 + (shard + i) % (hosts - 1); };
-      primaries.hosts.push_back(place(0));
-      for (std::uint32_t i = 1; i <= kReplicas; ++i) replicas.hosts.push_back(place(i));
+  Task<Status> store(Message<Update> update) {
+    is_leading_ = false;  // Whether all have it is to be found out before the next decision.
+    const auto answers = co_await replicas_.call(&Replica::store, update, kAgain).all();
+    for (const auto& answer : answers.value()) {
+      if (!answer.ok()) co_return answer.status();
+      if ((*answer)->getPosition() > shard_.position) shard_.apply(**answer);
     }
-    users.axes = {{"user", user_count}};
-    users.hosts.assign(user_count, 0);
+    is_leading_ = true;
+    co_return Status();
   }
+  Message<Update> decide(Command::Reader command) {
+    const std::int64_t now = shard_.values[command.getKey()];
+    const auto kind = command.getKind();
+    const bool swaps = kind == Command::Kind::SWAP && now == command.getExpected();
+    Shard changed{shard_.epoch, shard_.position + 1, {}, {}};
+    if (swaps || kind == Command::Kind::PUT) changed.values[command.getKey()] = command.getValue();
+    const std::int64_t result = kind == Command::Kind::GET ? now : swaps;
+    changed.sessions[command.getClient()] = {command.getNumber(), result};
+    return changed.update();
+  }
+
+  static constexpr CallOptions kAgain{.retries = 20};  // While one is being restarted.
+  const ActorMesh<Replica> replicas_;
+  bool is_leading_ = false;
+  Shard shard_;
 };
 
-SpawnOptions many_deaths(Placement placement) {
-  return SpawnOptions(std::move(placement)).intensity({.restarts_max = 1000});
-}
-
-}  // namespace
-
-Result<KvReport> run_kv_store(const Client& client, const KvOptions& options) {
-  const auto hosts = static_cast<std::uint32_t>(client.hosts().size());
-  if (hosts < 2) return invalid_argument("the store needs two hosts, and better four");
-  const Places places(hosts, options.users);
-  const auto replicas = client.spawn<Replica>(many_deaths(places.replicas));
+Result<Store> Store::open(const Client& client) {
+  // All of one shard on different hosts, and none on host 0, where its users are.
+  const Placement places{{{"shard", kShards}, {"replica", kReplicas}}, {2, 3, 3, 1, 1, 2}};
+  const auto replicas = client.spawn<Replica>(SpawnOptions(places).intensity(kOften));
   if (!replicas.ok()) return replicas.status();
-  const auto primaries = client.spawn<Primary>(many_deaths(places.primaries), *replicas);
-  if (!primaries.ok()) return primaries.status();
-  const auto history = std::make_shared<History>();
-  const auto users = client.spawn<User>(places.users, *primaries, history);
-  if (!users.ok()) return users.status();
-
-  // All the time somebody dies: primaries, and a replica in between.
-  KvReport report;
-  const std::uint64_t all = std::uint64_t{options.users} * options.operations;
-  const auto progress =
-      users->stream(&User::work, [&](Work::Builder m) { m.setOperations(options.operations); });
-  while (true) {
-    const auto item = progress.next().get();
-    if (!item.ok()) return item.status();
-    if (!item->has_value()) break;
-    const auto& word = (*item)->reply;
-    if (!word.ok()) return word.status();
-    report.operations += word.value()->getOperations();
-    report.unanswered += word.value()->getFailed();
-    report.takeovers += word.value()->getTakeovers();
-    if (report.deaths == options.deaths ||
-        report.operations < (report.deaths + 1) * all / (options.deaths + 1)) {
-      continue;
-    }
-    const auto victim = static_cast<std::uint32_t>(report.deaths++ / 2 % kShards);
-    if (report.deaths % 2 == 0) {
-      replicas->at(victim * kReplicas).kill();
-    } else if (options.kill_host) {
-      Status status = options.kill_host(places.primaries.hosts[victim]);
-      if (!status.ok()) return status;
-    } else {
-      primaries->at(victim).kill();
-    }
-  }
-  for (const Status& status : {users->stop().get().status(), primaries->stop().get().status(),
-                               replicas->stop().get().status()}) {
-    if (!status.ok()) return status;
-  }
-
-  if (report.takeovers == 0) {
-    return Status(StatusCode::kDataCorruption, "primaries died, and no new one has answered");
-  }
-  if (Status status = check_linearizable(history->operations()); !status.ok()) return status;
-  return report;
+  return Store{{}, *replicas}.taken_over(client, 0);
 }
 
-Result<KvReport> run_kv_store_simulated(Simulation& simulation, const Client& client,
-                                        KvOptions options) {
-  const auto down = std::make_shared<std::set<std::uint32_t>>();
-  options.kill_host = [&simulation, down](std::uint32_t host) -> Status {
-    if (!down->insert(host).second) return {};  // It is dead as it is.
-    simulation.spawn("host that returns", [&simulation, down, host] {
-      simulation.sleep(std::chrono::milliseconds(20));
-      static_cast<void>(simulation.restart_host(host));
-      down->erase(host);
-    });
-    return simulation.kill_host(host);
-  };
-  return run_kv_store(client, options);
+Result<Store> Store::taken_over(const Client& client, std::uint64_t epochs_before) const {
+  const SpawnOptions places = Placement{{{"shard", kShards}}, {1, 2, 3}};
+  auto own = client.spawn<Primary>(SpawnOptions(places).intensity(kOften), replicas, epochs_before);
+  if (!own.ok()) return own.status();
+  return Store{*own, replicas};
 }
 
-namespace {
-
-void print(const KvReport& report, const KvOptions& work) {
-  const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
-  std::printf("%llu operations of %u users on %u shards, %u copies of each\n",
-              number(report.operations), work.users, kShards, kReplicas + 1);
-  std::printf("%llu members were killed, users met a new primary %llu times; %llu got no answer\n",
-              number(report.deaths), number(report.takeovers), number(report.unanswered));
-  std::printf("linearizable: there is an order in which each saw what the ones before had left\n");
+Future<Reply<Answer>> Store::ask(const Message<Command>& command) const {
+  return primaries.at(shard_of(command->getKey()))
+      .call(&Primary::execute, command, CallOptions{.retries = 20, .once = true});
 }
 
-}  // namespace
-
-int run_kv(const DemoOptions& options) {
-  const RealClock clock;
-  KvOptions work;
-  if (options.quick || options.simulation_seed) work.operations = 500;
-  if (options.size > 0) work.operations = static_cast<std::uint32_t>(options.size);
-  if (options.simulation_seed) {
-    return finish("kv", show_simulated(kCluster, *options.simulation_seed,
-                                       [&](Simulation& simulation, const Client& simulated) {
-                                         const auto report =
-                                             run_kv_store_simulated(simulation, simulated, work);
-                                         if (report.ok()) print(*report, work);
-                                         return report.status();
-                                       }));
-  }
-  const auto client = connect(kCluster);
-  if (!client.ok()) return finish("kv", client.status());
-  const std::uint64_t begin_ns = clock.now_ns();
-  const auto report = run_kv_store(*client, work);
-  if (!report.ok()) return finish("kv", report.status());
-  const double seconds = static_cast<double>(clock.now_ns() - begin_ns) * 1e-9;
-  print(*report, work);
-  std::printf("%s operations a second, failures and the check included\n",
-              short_number(static_cast<double>(report->operations) / seconds).c_str());
-  return finish("kv", {});
-}
-
-}  // namespace seaway::demos
+}  // namespace seaway::demos::kv

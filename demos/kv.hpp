@@ -1,40 +1,40 @@
-// The body of the kv demo: users and failures, for whatever cluster a client is connected to.
+// The store of the kv demo as its users see it.
 
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <string>
 
-#include "seaway/app/simulation.hpp"
-#include "seaway/client.hpp"
+#include "demos/kv.capnp.h"
+#include "seaway/app.hpp"
 
-namespace seaway::demos {
+namespace seaway::demos::kv {
 
-struct KvOptions {
-  std::uint32_t users = 6;
-  std::uint32_t operations = 2000;  // Of each user.
-  std::uint32_t deaths = 50;        // Spread over the work.
-  /// Kills the host of that number, where a primary is to die. Null: the actor alone dies. Host 0,
-  /// where the users are, is never asked for.
-  std::function<Status(std::uint32_t host)> kill_host = {};
+class Primary;
+class Replica;
+
+/// A handle: a value that users keep, on whatever host they are.
+struct Store {
+  static constexpr std::uint32_t kShards = 3, kReplicas = 2;
+  static constexpr Intensity kOften{.restarts_max = 1000};  // So many deaths are nothing special.
+  static std::uint32_t shard_of(std::uint64_t key) { return key % kShards; }
+
+  /// Starts a store that belongs to `client`, on hosts 1 to 3.
+  static Result<Store> open(const Client& client);
+
+  /// The same store with primaries of their own, which begin behind so many epochs: more than the
+  /// ones before can have had. From their first decision on those answer nobody any more, whether
+  /// they know it or not.
+  Result<Store> taken_over(const Client& client, std::uint64_t epochs_before) const;
+
+  /// `command` may be asked again and again with the same number; it is carried out once. Errors:
+  /// kActorLost, kHostLost or kDeadlineExceeded when too many members have died for too long, and
+  /// kInvalidArgument when others have taken over: then it has been carried out or not.
+  Future<Reply<Answer>> ask(const Message<Command>& command) const;
+
+  // Where its members are, for those who kill them: primaries by "shard", replicas by "shard" and
+  // "replica".
+  ActorMesh<Primary> primaries;
+  ActorMesh<Replica> replicas;
 };
 
-/// What has happened in a run that was right.
-struct KvReport {
-  std::uint64_t operations = 0;
-  std::uint64_t unanswered = 0;
-  std::uint64_t deaths = 0;
-  std::uint64_t takeovers = 0;  // That users have seen: of each new primary each user once at most.
-};
-
-/// Six users on host 0 work on shards on the other hosts, of which there are two at least, while
-/// primaries and replicas die. Errors: kDataCorruption when what the users saw cannot have been, or
-/// when no new primary has answered.
-Result<KvReport> run_kv_store(const Client& client, const KvOptions& options);
-
-/// The same in a simulation, where primaries die with their hosts, which return after a while.
-Result<KvReport> run_kv_store_simulated(Simulation& simulation, const Client& client,
-                                        KvOptions options);
-
-}  // namespace seaway::demos
+}  // namespace seaway::demos::kv

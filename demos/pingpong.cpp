@@ -8,7 +8,6 @@
 
 #include "demos/list.hpp"
 #include "demos/pingpong.capnp.h"
-#include "demos/support/report.hpp"
 #include "demos/support/simulated.hpp"
 #include "demos/support/terminal.hpp"
 #include "seaway/app.hpp"
@@ -19,8 +18,6 @@ namespace {
 using pingpong::Ball;
 using pingpong::Play;
 using pingpong::Score;
-
-constexpr const char* kCluster = "embedded:islands=2,devices=1";
 
 /// An actor is a class: describe() names its handlers, and a message finds its handler by its type.
 /// Handlers of one actor never run at the same time, so its members need no lock.
@@ -91,14 +88,8 @@ int run_pingpong(const DemoOptions& options) {
   const std::uint64_t rounds = options.size > 0                           ? options.size
                                : options.quick || options.simulation_seed ? 1'000
                                                                           : 100'000;
-  if (options.simulation_seed) {
-    return finish("pingpong", show_simulated(kCluster, *options.simulation_seed,
-                                             [&](Simulation&, const Client& simulated) {
-                                               return play_pingpong(simulated, rounds);
-                                             }));
-  }
-  const auto client = connect(kCluster);
-  return finish("pingpong", client.ok() ? play_pingpong(*client, rounds) : client.status());
+  return run_app("pingpong", "embedded:islands=2,devices=1", options,
+                 [=](const Client& client) { return play_pingpong(client, rounds); });
 }
 
 }  // namespace seaway::demos

@@ -166,6 +166,13 @@ def check_length(tree):
         if name.endswith((*CPP, ".py", ".capnp")) and lines > rules.FILE_LINES_MAX:
             yield error(name, rules.FILE_LINES_MAX, f"{lines} lines; at most "
                         f"{rules.FILE_LINES_MAX}: split it by decision")
+    for demo in rules.APP_DEMOS:
+        name = f"demos/{demo}.cpp"
+        lines = tree.texts.get(name, "").count("\n")
+        if lines > rules.APP_DEMO_LINES_MAX:
+            yield error(name, rules.APP_DEMO_LINES_MAX, f"{lines} lines; at most "
+                        f"{rules.APP_DEMO_LINES_MAX} of an app: what only checks, draws or makes "
+                        "load belongs in demos/support")
 
 
 def check_public_headers(tree):

@@ -96,6 +96,9 @@ ALLOWED = {
 }
 
 FILE_LINES_MAX = 600
+# What a newcomer reads from top to bottom to learn how an app of actors is built.
+APP_DEMOS = ["pingpong", "skynet", "philosophers", "kv", "parameter_server", "pipeline_feed"]
+APP_DEMO_LINES_MAX = 150
 # Those of programs; those of the actor API, in a directory of their own, are counted apart.
 PUBLIC_HEADERS_MAX = 14
 APP_HEADERS_MAX = 14

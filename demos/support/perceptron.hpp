@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "demos/support/digits.hpp"
+#include "seaway/app/message.hpp"
 #include "seaway/seaway.hpp"
 
 namespace seaway::demos {
@@ -28,11 +29,42 @@ struct Perceptron {
   /// Parameters and a batch -> its mean loss.
   static Tensor loss(std::span<const Tensor> in);
   /// Parameters and derivatives by them -> parameters after a step against them.
-  static std::vector<Tensor> descend(std::span<const Tensor> in, double rate);
+  static std::vector<Tensor> descend(std::span<const Tensor> in);
+  /// The same as a function on `slice`.
+  static Function descend_on(const Client& client, const Slice& slice);
+  /// Parameters and a batch of so many rows -> its mean loss, and the derivatives by the
+  /// parameters.
+  static Function derive_on(const Client& client, const Slice& slice, std::int64_t rows);
 
-  /// Which part of the digits to be tested with these parameters read rightly. Blocks.
-  static Result<double> accuracy(const Client& client, const Slice& slice,
-                                 const std::vector<Array>& parameters);
+  /// The four arrays beside a message: handles, whose values may still be to come.
+  template <class T>
+  static std::vector<Array> arrays(const Message<T>& message) {
+    std::vector<Array> four;
+    for (std::uint32_t i = 0; i < kParameters; ++i) four.push_back(message.array(i).value());
+    return four;
+  }
+
+  /// Prints which part of the digits to be tested with these parameters read rightly. Blocks.
+  /// Errors: kDataCorruption when that is less than 95 %; those of the run.
+  static Status check(const Client& client, const Slice& slice,
+                      const std::vector<Array>& parameters);
+};
+
+/// One of several equal parts of the digits to learn from, batch by batch, again and again.
+class Lessons {
+ public:
+  struct Options {
+    std::size_t part = 0, parts = 1;
+    std::int64_t rows = 1;  // Of a batch; divides the part.
+  };
+  /// Throws std::runtime_error when there are no digits.
+  explicit Lessons(const Options& options);
+  /// Images and labels, whole on each device of `slice`, behind what a function takes before.
+  void append_next(std::vector<Array>& arguments, const Client& client, const Slice& slice);
+
+ private:
+  std::vector<Digits> batches_;
+  std::size_t next_ = 0;
 };
 
 }  // namespace seaway::demos

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "demos/support/report.hpp"
+
 namespace seaway::demos {
 
 Result<SimulationReport> run_simulated(
@@ -26,6 +28,17 @@ Status show_simulated(
   const auto report = run_simulated(cluster, seed, body);
   if (report.ok()) std::printf("simulated, %s\n", report->to_string().c_str());
   return report.status();
+}
+
+int run_app(std::string_view demo, const std::string& cluster, const DemoOptions& options,
+            const std::function<Status(const Client& client)>& body) {
+  if (options.simulation_seed) {
+    return finish(demo,
+                  show_simulated(cluster, *options.simulation_seed,
+                                 [&](Simulation&, const Client& client) { return body(client); }));
+  }
+  const auto client = connect(cluster);
+  return finish(demo, client.ok() ? body(*client) : client.status());
 }
 
 }  // namespace seaway::demos

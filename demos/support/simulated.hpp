@@ -1,11 +1,13 @@
-// A demo in the simulator: the same body, in virtual time and from a seed.
+// A demo on a cluster in real time, or in the simulator: the same body, from a seed.
 
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
+#include "demos/demos.hpp"
 #include "seaway/app/simulation.hpp"
 
 namespace seaway::demos {
@@ -20,5 +22,10 @@ Result<SimulationReport> run_simulated(
 Status show_simulated(
     const std::string& cluster, std::uint64_t seed,
     const std::function<Status(Simulation& simulation, const Client& client)>& body);
+
+/// All that a command of a demo on actors does: runs `body` with a client of an embedded cluster,
+/// or of a simulated one if the options say so, and gives the exit code.
+int run_app(std::string_view demo, const std::string& cluster, const DemoOptions& options,
+            const std::function<Status(const Client& client)>& body);
 
 }  // namespace seaway::demos

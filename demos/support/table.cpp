@@ -3,6 +3,8 @@
 #include "demos/support/table.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <utility>
 
 namespace seaway::demos {
 
@@ -27,8 +29,13 @@ void Table::Held::lay_down() {
 }
 
 void Table::eats(std::uint32_t philosopher) {
-  std::lock_guard guard(mutex_);
-  ++meals_.at(philosopher);
+  {
+    std::lock_guard guard(mutex_);
+    ++meals_.at(philosopher);
+  }
+  if (!screen_ || !screen_->is_terminal) return;
+  std::printf("\r%s\x1b[K", picture().c_str());
+  std::fflush(stdout);
 }
 
 std::uint32_t Table::clashes() const {
@@ -64,6 +71,29 @@ std::string Table::picture() const {
     counts += " " + std::to_string(meals_[i]);
   }
   return seats + "   meals:" + counts;
+}
+
+void Table::say(const std::string& word) const {
+  if (screen_) std::printf("%s%s\n", screen_->is_terminal ? "\r\x1b[K" : "", word.c_str());
+}
+
+Status Table::check(std::uint32_t meals, const Victim& victim) const {
+  const auto wrong = [](std::string what) {
+    return Status(StatusCode::kDataCorruption, std::move(what));
+  };
+  if (clashes() > 0) return wrong("a fork was in two hands at once");
+  if (dropped() != 2) {
+    return wrong(std::to_string(dropped()) + " forks were dropped, not the two of the dead");
+  }
+  if (held() > 0) return wrong("dinner is over, and somebody still holds a fork");
+  for (std::uint32_t i = 0; i < meals_.size(); ++i) {
+    const std::uint32_t wanted = meals + (i == victim.seat ? victim.meals : 0);
+    if (this->meals(i) == wanted) continue;
+    return wrong("philosopher " + std::to_string(i) + " has eaten " +
+                 std::to_string(this->meals(i)) + " times, not " + std::to_string(wanted));
+  }
+  say("all have eaten: " + picture());
+  return {};
 }
 
 }  // namespace seaway::demos

@@ -4,15 +4,21 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "demos/support/terminal.hpp"
+#include "seaway/status.hpp"
 
 namespace seaway::demos {
 
 /// An observer who knows nothing of actors. Thread-safe.
 class Table {
  public:
-  explicit Table(std::uint32_t seats) : holders_(seats, kNobody), meals_(seats, 0) {}
+  /// Without a screen nothing is drawn.
+  explicit Table(std::uint32_t seats, const std::optional<Screen>& screen = {})
+      : screen_(screen), holders_(seats, kNobody), meals_(seats, 0) {}
 
   /// A fork in a hand. Whoever vanishes drops what was in its hands.
   class Held {
@@ -30,6 +36,7 @@ class Table {
     bool is_held_ = true;
   };
 
+  /// Counts a meal, and draws the table over its last picture, where there is a terminal.
   void eats(std::uint32_t philosopher);
 
   /// How often a fork was taken that another hand held: never, if all is well.
@@ -41,10 +48,23 @@ class Table {
   /// "0 |-1-| 2  3 |-4-|", with the forks in hand beside who holds them, and how often each has
   /// eaten.
   std::string picture() const;
+  /// Prints a line.
+  void say(const std::string& word) const;
+
+  /// A philosopher who dies over a meal, and begins anew when it is back.
+  struct Victim {
+    std::uint32_t seat = 0;
+    std::uint32_t meals = 0;  // Those before, and the one it died over.
+  };
+  /// What is wrong when dinner is over and each was to have so many `meals`, as kDataCorruption: a
+  /// fork was in two hands, or is in one still; other forks fell than the victim's two; somebody
+  /// has eaten too little or too much.
+  Status check(std::uint32_t meals, const Victim& victim) const;
 
  private:
   static constexpr std::uint32_t kNobody = UINT32_MAX;
 
+  const std::optional<Screen> screen_;
   mutable std::mutex mutex_;            // Guards what follows.
   std::vector<std::uint32_t> holders_;  // Of each fork.
   std::vector<std::uint32_t> meals_;

@@ -10,6 +10,9 @@
 namespace seaway::app {
 namespace {
 
+/// What a placement's axes can name: the product of two of them must not wrap around.
+constexpr std::uint64_t kPlacesMax = std::uint64_t{1} << 32;
+
 std::string name_of(const OwnedMesh& owned, std::uint32_t index) {
   return internal::member_name(owned.mesh.get(), index);
 }
@@ -24,12 +27,15 @@ void Silo::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal::
     return fail(invalid_argument(order.type->name + ": a snapshot after every 0 messages; say 1, "
                                                     "or more"));
   }
-  std::size_t places = 1;
-  for (const Placement::Axis& axis : order.placement.axes) places *= axis.size;
+  std::uint64_t places = 1;
+  for (const Placement::Axis& axis : order.placement.axes) {
+    places = std::min(places * axis.size, kPlacesMax);
+  }
   if (places != order.placement.size()) {
     return fail(invalid_argument(order.type->name + ": the axes of its placement have " +
-                                 std::to_string(places) + " places, and it names " +
-                                 std::to_string(order.placement.size()) + " hosts"));
+                                 std::to_string(places) + (places == kPlacesMax ? " or more" : "") +
+                                 " places, and it names " + std::to_string(order.placement.size()) +
+                                 " hosts"));
   }
   if (order.placement.size() == 0) {
     return fail(invalid_argument(order.type->name + ": the placement has no places"));

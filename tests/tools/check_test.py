@@ -120,6 +120,19 @@ class CheckTest(unittest.TestCase):
         self.write("src/wire/a.cpp", "\n" * (rules.FILE_LINES_MAX + 1))
         self.expect_red(check.check_length, "split it")
 
+    def test_a_demo_on_actors_fits_on_a_few_pages(self):
+        for demo in rules.APP_DEMOS:
+            with self.subTest(demo):
+                self.write(f"demos/{demo}.cpp", "\n" * rules.APP_DEMO_LINES_MAX)
+                self.expect_green(check.check_length)
+                self.write(f"demos/{demo}.cpp", "\n" * (rules.APP_DEMO_LINES_MAX + 1))
+                self.expect_red(check.check_length, f"demos/{demo}.cpp", "151 lines")
+                self.write(f"demos/{demo}.cpp", "")
+
+    def test_each_demo_on_actors_is_in_this_tree(self):
+        for demo in rules.APP_DEMOS:
+            self.assertTrue((ROOT / f"demos/{demo}.cpp").exists(), demo)
+
     def test_too_many_public_headers_are_red(self):
         for number in range(rules.PUBLIC_HEADERS_MAX):
             self.write(f"include/seaway/h{number}.hpp", "")
