@@ -1,17 +1,27 @@
-// Frames on their way between silos.
+// Sessions between silos, over simulated wires.
 
 #include "app/simulated_network.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
-#include "app/envelope_codec.hpp"
 #include "base/check.hpp"
 
 namespace seaway::app {
 namespace {
 
-constexpr std::uint64_t kLatencyStream = 0x6c6174656e637900;
+constexpr std::uint64_t kPauseStream = 0x7061757365730000;
+constexpr std::uint64_t kReconnectNsMax = 2'000'000;
+/// Instead of heartbeats, for a world in which nothing happens any more is at its end.
+constexpr std::uint64_t kKeepaliveNs = 20'000'000;
+/// More than any world of actors has under way: what limits it are mailboxes.
+constexpr std::size_t kFramesMax = std::size_t{1} << 24;
+constexpr std::size_t kBytesMax = std::size_t{1} << 32;
+
+std::string name_of(SiloId silo) {
+  return silo == kHub ? "the hub" : "host " + std::to_string(host_of_silo(silo));
+}
 
 }  // namespace
 
@@ -25,7 +35,8 @@ class SimulatedNetwork::End final : public Network {
     batch.clear();
   }
   std::uint32_t epoch(SiloId silo) const override {
-    return silo < network_.silos_.size() ? network_.silos_[self_].known[silo] : 0;
+    if (silo >= network_.silos_.size()) return 0;
+    return silo == self_ ? network_.silos_[self_].epoch : network_.peer(self_, silo).known;
   }
   std::uint32_t silos() const override { return network_.silos(); }
 
@@ -35,16 +46,20 @@ class SimulatedNetwork::End final : public Network {
 };
 
 SimulatedNetwork::SimulatedNetwork(actor::Engine& engine, std::uint32_t silos, Options options)
-    : engine_(engine), options_(options), is_here_(std::make_shared<bool>(true)) {
-  SEAWAY_CHECK(options.latency_min_ns <= options.latency_max_ns);
+    : engine_(engine),
+      options_(options),
+      wires_(silos,
+             {options.seed, options.latency_min_ns, options.latency_max_ns,
+              options.bytes_per_second, kKeepaliveNs, options.faults},
+             engine.clock(),
+             [this](std::uint64_t at_ns, std::function<void()> work) {
+               engine_.schedule(at_ns, std::move(work));
+             }),
+      pauses_(options.seed, kPauseStream),
+      silos_(silos),
+      is_here_(std::make_shared<bool>(true)) {
   for (SiloId self = 0; self < silos; ++self) {
-    SiloState state;
-    state.known.assign(silos, 1);
-    for (SiloId to = 0; to < silos; ++to) {
-      state.links.emplace_back(
-          RandomStream(options.seed, kLatencyStream ^ (std::uint64_t{self} << 32) ^ to));
-    }
-    silos_.push_back(std::move(state));
+    silos_[self].peers = std::vector<Peer>(silos);
     ends_.push_back(std::make_unique<End>(*this, self));
   }
 }
@@ -55,50 +70,145 @@ Network& SimulatedNetwork::end_of(SiloId self) { return *ends_[self]; }
 
 void SimulatedNetwork::connect(SiloId self, NetworkPort port) {
   silos_[self].port = std::move(port);
+  attach(self);
+  // Whoever is there from the start is connected from the start.
+  for (SiloId other = 0; other < self; ++other) {
+    if (!silos_[other].port.door) continue;
+    wires_.join(self, other);
+    peer(self, other).session->connected(now_ns());
+    peer(other, self).session->connected(now_ns());
+    for (auto [from, to] : {std::pair(self, other), std::pair(other, self)}) {
+      for (transport::Packet& hello : peer(from, to).session->take_packets(now_ns())) {
+        peer(to, from).session->receive(std::move(hello), now_ns());
+      }
+    }
+  }
 }
 
-std::uint64_t SimulatedNetwork::arrival_ns(SiloId from, SiloId to) {
-  Link& link = silos_[from].links[to];
-  const std::uint64_t range_ns = options_.latency_max_ns - options_.latency_min_ns;
-  // Most are fast and some are slow, as in real networks.
-  const std::uint64_t extra_ns = link.random.below(1 + link.random.below(1 + range_ns));
-  const std::uint64_t now_ns = engine_.clock().now_ns();
-  link.last_arrival_ns =
-      std::max(link.last_arrival_ns, now_ns + options_.latency_min_ns + extra_ns);
-  return link.last_arrival_ns;
+void SimulatedNetwork::attach(SiloId self) {
+  for (SiloId other = 0; other < silos(); ++other) {
+    if (other == self) continue;
+    begin_session(self, other);
+    wires_.attach(
+        self, other,
+        {[this, self, other] {
+           peer(self, other).reader = transport::PacketReader();
+           peer(self, other).session->connected(now_ns());
+           turn(self, other);
+         },
+         [this, self, other](std::span<const std::byte> bytes) { on_bytes(self, other, bytes); },
+         [this, self, other] {
+           peer(self, other).session->disconnected();
+           reconnect(self, other);
+         },
+         [this, self, other] {
+           peer(self, other).session->refused();
+           turn(self, other);
+         }});
+  }
+}
+
+void SimulatedNetwork::begin_session(SiloId self, SiloId other) {
+  Peer& own = peer(self, other);
+  transport::SessionOptions options;
+  options.epoch = silos_[self].epoch;
+  options.peer = name_of(other);
+  options.peer_epoch_min = own.epoch_min;
+  options.frames_max = kFramesMax;
+  options.bytes_max = kBytesMax;
+  options.acknowledge_every = 16;
+  own.session = std::make_unique<transport::Session>(std::move(options), now_ns());
+  own.reader = transport::PacketReader();
+  own.beside.clear();
+  own.beside_epoch = silos_[self].epoch;
 }
 
 void SimulatedNetwork::send(SiloId from, SiloId to, std::vector<Envelope>& batch) {
-  const std::uint32_t to_epoch = silos_[from].known[to];
-  if (batch.empty() || to_epoch == 0 || !silos_[from].is_alive) return;
+  Peer& own = peer(from, to);
+  if (batch.empty() || own.known == 0 || !silos_[from].is_alive) return;
   auto parcels = std::make_shared<Parcels>();
-  Frame frame = encode_batch(from, batch, engine_.clock().now_ns(), *parcels);
-  const std::uint64_t at_ns = arrival_ns(from, to);
+  Frame frame = encode_batch(from, batch, now_ns(), *parcels);
   ++counts_.batches;
   counts_.bytes += frame.size_bytes();
-  hash_ = mix64(hash_ ^ at_ns ^ (std::uint64_t{from} << 48) ^ (std::uint64_t{to} << 56));
-  for (const std::uint64_t word : frame.words()) hash_ = mix64(hash_ ^ word);
-  engine_.schedule(at_ns, [this, here = is_here_, from, to, from_epoch = silos_[from].epoch,
-                           to_epoch, frame = std::move(frame), parcels = std::move(parcels)] {
-    if (!*here) return;
-    if (silos_[from].epoch != from_epoch || silos_[to].epoch != to_epoch || !silos_[to].is_alive) {
-      ++counts_.dropped;
-      return;
-    }
-    auto read = decode_batch(frame, engine_.clock().now_ns(), silos(), *parcels);
-    SEAWAY_CHECK(read.ok(), read.status().to_string());
-    silos_[to].port.door->deliver(read->envelopes);
-  });
+  const Status taken = own.session->send(std::move(frame), now_ns());
+  SEAWAY_CHECK(taken.ok(), taken.to_string());
+  own.beside.push_back(std::move(parcels));
+  write(from, to);
 }
 
-void SimulatedNetwork::tell(SiloId to, SiloId about, std::uint32_t epoch) {
-  if (to == about || !silos_[to].is_alive) return;
-  engine_.schedule(arrival_ns(about, to), [this, here = is_here_, to, about, epoch,
-                                           to_epoch = silos_[to].epoch] {
-    if (!*here || silos_[to].epoch != to_epoch || !silos_[to].is_alive) return;
-    silos_[to].known[about] = epoch;
-    const auto& word = epoch == 0 ? silos_[to].port.on_lost : silos_[to].port.on_back;
-    if (word) word(about);
+void SimulatedNetwork::on_bytes(SiloId self, SiloId other, std::span<const std::byte> bytes) {
+  Peer& own = peer(self, other);
+  own.reader.feed(bytes);
+  for (;;) {
+    auto packet = own.reader.next();
+    if (!packet.ok()) {
+      // This connection is of no use, another one is.
+      own.session->disconnected();
+      wires_.close(self, other);
+      reconnect(self, other);
+      break;
+    }
+    if (!*packet) break;
+    own.session->receive(std::move(**packet), now_ns());
+  }
+  turn(self, other);
+}
+
+void SimulatedNetwork::turn(SiloId self, SiloId other) {
+  write(self, other);
+  deliver(self, other);
+  Peer& own = peer(self, other);
+  if (own.session->take_close()) {
+    wires_.close(self, other);
+    if (own.session->has_ended()) return lose(self, other);
+    reconnect(self, other);
+  } else if (own.session->is_open() && own.known == 0) {
+    own.known = own.session->peer_epoch();
+    if (silos_[self].port.on_back) silos_[self].port.on_back(other);
+  }
+}
+
+void SimulatedNetwork::write(SiloId self, SiloId other) {
+  std::vector<std::byte> bytes;
+  for (const transport::Packet& packet : peer(self, other).session->take_packets(now_ns())) {
+    transport::write_packet(packet, bytes);
+  }
+  wires_.write(self, other, std::move(bytes));
+}
+
+void SimulatedNetwork::deliver(SiloId self, SiloId other) {
+  for (const Frame& frame : peer(self, other).session->take_frames()) {
+    // What travels beside frames of a life that is over has ended with it.
+    Peer& sender = peer(other, self);
+    if (sender.beside_epoch != peer(self, other).session->peer_epoch()) return;
+    SEAWAY_CHECK(!sender.beside.empty());
+    auto read = decode_batch(frame, now_ns(), silos(), *sender.beside.front());
+    sender.beside.pop_front();
+    SEAWAY_CHECK(read.ok(), read.status().to_string());
+    silos_[self].port.door->deliver(read->envelopes);
+  }
+}
+
+/// That life of the other one is over; the next one will ask for a connection.
+void SimulatedNetwork::lose(SiloId self, SiloId other) {
+  Peer& own = peer(self, other);
+  own.epoch_min = std::max({own.epoch_min, own.known + 1, own.session->peer_epoch() + 1});
+  const bool was_known = std::exchange(own.known, 0) != 0;
+  const bool is_back = own.session->successor_epoch() != 0;
+  begin_session(self, other);
+  if (was_known && silos_[self].port.on_lost) silos_[self].port.on_lost(other);
+  if (is_back) reconnect(self, other);
+}
+
+void SimulatedNetwork::reconnect(SiloId self, SiloId other) {
+  Peer& own = peer(self, other);
+  if (std::exchange(own.is_reconnecting, true)) return;
+  const std::uint64_t at_ns = now_ns() + 1 + pauses_.below(kReconnectNsMax);
+  engine_.schedule(at_ns, [this, here = is_here_, self, other, epoch = silos_[self].epoch] {
+    if (!*here || !silos_[self].is_alive || silos_[self].epoch != epoch) return;
+    peer(self, other).is_reconnecting = false;
+    if (peer(self, other).session->is_open()) return;
+    wires_.connect(self, other);
   });
 }
 
@@ -108,7 +218,7 @@ void SimulatedNetwork::kill(SiloId silo) {
   state.is_alive = false;
   ++state.epoch;
   state.port = {};
-  for (SiloId other = 0; other < silos_.size(); ++other) tell(other, silo, 0);
+  wires_.detach(silo, false);
 }
 
 void SimulatedNetwork::restart(SiloId silo, NetworkPort port) {
@@ -116,10 +226,16 @@ void SimulatedNetwork::restart(SiloId silo, NetworkPort port) {
   SEAWAY_CHECK(!state.is_alive);
   state.is_alive = true;
   state.port = std::move(port);
-  for (SiloId other = 0; other < silos_.size(); ++other) {
-    state.known[other] = silos_[other].is_alive ? silos_[other].epoch : 0;
+  for (SiloId other = 0; other < silos(); ++other) {
+    Peer& own = state.peers[other];
+    own.is_reconnecting = false;
+    own.known = silos_[other].is_alive ? silos_[other].epoch : 0;
+    own.epoch_min = silos_[other].epoch;
   }
-  for (SiloId other = 0; other < silos_.size(); ++other) tell(other, silo, state.epoch);
+  attach(silo);
+  for (SiloId other = 0; other < silos(); ++other) {
+    if (other != silo && silos_[other].is_alive) wires_.connect(silo, other);
+  }
 }
 
 }  // namespace seaway::app

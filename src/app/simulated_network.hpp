@@ -1,9 +1,10 @@
-// SimulatedNetwork: silos of one process as if each were a host of its own: batches travel as
-// frames, take their time, and are lost with the hosts at either end.
+// SimulatedNetwork: silos of one process as if each were a process of its own: batches travel as
+// frames of sessions over connections that break, and are lost with the processes at either end.
 
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -11,7 +12,10 @@
 #include "actor/engine.hpp"
 #include "app/door.hpp"
 #include "app/envelope.hpp"
+#include "app/envelope_codec.hpp"
 #include "base/random.hpp"
+#include "transport/session.hpp"
+#include "transport/simulated_wire.hpp"
 
 namespace seaway::app {
 
@@ -22,20 +26,23 @@ struct NetworkPort {
   std::function<void(SiloId)> on_back = {};  // It is back, and knows nothing.
 };
 
-/// Each silo has an end of its own, which knows of others what it has heard: deaths and returns
-/// travel like messages. Between two silos everything arrives in the order of its sending. A silo
-/// lives in *epochs*, one for each life; what was sent from an earlier epoch, or to one, is
-/// dropped, so nothing of a dead host arrives after the word of its death. Control thread only, or
-/// while nothing runs; the engine outlives it.
+/// Each silo has an end of its own, which knows of others what it has found out: that a process
+/// does not exist any more when it reconnects and is refused, or that another life of it answers.
+/// Between two silos everything arrives once and in the order of its sending, whatever their
+/// connection does (transport::Session). A silo lives in *epochs*, one for each life; what was sent
+/// from an earlier epoch, or to one, is never read, so nothing of a dead one arrives after the word
+/// of its death. Control thread only, or while nothing runs; the engine outlives it.
 class SimulatedNetwork {
  public:
   struct Options {
     std::uint64_t seed = 0;
     std::uint64_t latency_min_ns = 10'000;
     std::uint64_t latency_max_ns = 2'000'000;
+    std::uint64_t bytes_per_second = 0;  // Of each direction between two silos. 0: unlimited.
+    transport::WireFaults faults = {};
   };
   struct Counts {
-    std::uint64_t batches = 0, bytes = 0, dropped = 0;
+    std::uint64_t batches = 0, bytes = 0;
   };
 
   SimulatedNetwork(actor::Engine& engine, std::uint32_t silos, Options options);
@@ -43,10 +50,10 @@ class SimulatedNetwork {
 
   /// What silo `self` sends through. Lives as long as the network.
   Network& end_of(SiloId self);
-  /// Before anything is sent to `self`; and again for each life.
+  /// Before anything is sent to `self`; once, at its first life.
   void connect(SiloId self, NetworkPort port);
 
-  /// From now on nothing reaches `silo` or comes from it; the others hear of it.
+  /// From now on nothing reaches `silo`; what it said last perhaps arrives. The others find out.
   void kill(SiloId silo);
   /// It begins a new epoch, with a new port. It knows who lives now.
   void restart(SiloId silo, NetworkPort port);
@@ -55,36 +62,50 @@ class SimulatedNetwork {
   std::uint32_t silos() const { return static_cast<std::uint32_t>(silos_.size()); }
 
   const Counts& counts() const { return counts_; }
-  /// Of all frames, and when they were to arrive: equal for equal runs.
-  std::uint64_t hash() const { return hash_; }
+  const transport::SimulatedWires::Counts& wire_counts() const { return wires_.counts(); }
+  /// Of all bytes, and when they were to arrive: equal for equal runs.
+  std::uint64_t hash() const { return wires_.hash(); }
 
  private:
   class End;
-  struct Link {  // From one silo to another.
-    explicit Link(RandomStream own) : random(own) {}
-    RandomStream random;
-    std::uint64_t last_arrival_ns = 0;
+  /// What one silo has to do with another one.
+  struct Peer {
+    std::uint32_t known = 1;  // Its epoch, as far as it is known here; 0: it is known to be dead.
+    std::uint32_t epoch_min = 1;
+    std::unique_ptr<transport::Session> session;
+    transport::PacketReader reader;
+    /// What travels beside the frames that were sent and have not been read yet.
+    std::deque<std::shared_ptr<Parcels>> beside;
+    std::uint32_t beside_epoch = 0;  // In which life.
+    bool is_reconnecting = false;
   };
   struct SiloState {
     std::uint32_t epoch = 1;
     bool is_alive = true;
     NetworkPort port;
-    std::vector<std::uint32_t> known;  // The epoch of each other one; 0: it is known to be dead.
-    std::vector<Link> links;           // To each other one.
+    std::vector<Peer> peers;
   };
 
+  Peer& peer(SiloId self, SiloId other) { return silos_[self].peers[other]; }
+  std::uint64_t now_ns() const { return engine_.clock().now_ns(); }
+  void attach(SiloId self);
+  void begin_session(SiloId self, SiloId other);
   void send(SiloId from, SiloId to, std::vector<Envelope>& batch);
-  /// When what leaves now arrives: after all that left before.
-  std::uint64_t arrival_ns(SiloId from, SiloId to);
-  /// Tells `to` of `about`, behind all that came from there.
-  void tell(SiloId to, SiloId about, std::uint32_t epoch);
+  void on_bytes(SiloId self, SiloId other, std::span<const std::byte> bytes);
+  /// What the session has to say is written, and what it has heard is delivered.
+  void turn(SiloId self, SiloId other);
+  void write(SiloId self, SiloId other);
+  void deliver(SiloId self, SiloId other);
+  void lose(SiloId self, SiloId other);
+  void reconnect(SiloId self, SiloId other);
 
   actor::Engine& engine_;
   const Options options_;
+  transport::SimulatedWires wires_;
+  RandomStream pauses_;
   std::vector<SiloState> silos_;
   std::vector<std::unique_ptr<End>> ends_;
   Counts counts_;
-  std::uint64_t hash_ = 0;
   std::shared_ptr<bool> is_here_;  // False once it has ended: what is still under way is dropped.
 };
 

@@ -11,6 +11,7 @@ namespace seaway::sim {
 namespace {
 
 constexpr std::uint64_t kWorldStream = 0x617070776f726c64;
+constexpr std::uint64_t kWireStream = 0x7769726573000000;
 constexpr std::uint64_t kMonkeyStream = 0x6d6f6e6b65790000;
 constexpr std::uint64_t kMailboxLookEvery = 16;  // Steps.
 constexpr std::size_t kStoryLines = 40;
@@ -41,6 +42,7 @@ class AppRun {
     cluster.islands = world_.hosts;
     SimulationTuning tuning;
     tuning.limits.restart_pause_ns = 1'000'000;
+    tuning.faults = world_.faults;
     tuning.after_step = [this] { return look(); };
     simulation_ = std::make_shared<SimulatedWorld>(options, cluster, std::move(tuning));
     const SimulationReport simulated = simulation_->run([this](Simulation&) { begin(); });
@@ -65,6 +67,13 @@ class AppRun {
     if (keeps_story || !verdict_.ok()) report.seed.story = ledger_.story(kStoryLines);
     report.counts = ledger_.counts();
     report.counts["host killed"] = ledger_.faults.host_kills;
+    if (const app::SimulatedNetwork* const network = simulation_->network()) {
+      const auto& wires = network->wire_counts();
+      report.counts["connection cut"] = wires.cuts;
+      report.counts["connection half open"] = wires.half_opens;
+      report.counts["bits flipped"] = wires.flips;
+      report.counts["packets repeated"] = wires.repeats;
+    }
     simulation_.reset();
     return report;
   }
@@ -138,7 +147,9 @@ std::string AppWorld::to_string() const {
          std::to_string(latency_min_ns / 1000) + ".." + std::to_string(latency_max_ns / 1000) +
          " us" + flag(has_crashes, "crashes") + flag(has_host_kills, "hosts die") +
          flag(has_cancels, "cancels") + flag(has_deadlines, "short deadlines") +
-         flag(has_tight, "small mailboxes");
+         flag(has_tight, "small mailboxes") + flag(faults.cut > 0, "cuts") +
+         flag(faults.half_open > 0, "half-open connections") +
+         flag(faults.flip > 0, "flipped bits") + flag(faults.repeat > 0, "repeated packets");
 }
 
 AppWorld make_app_world(std::uint64_t seed) {
@@ -156,6 +167,13 @@ AppWorld make_app_world(std::uint64_t seed) {
   world.has_cancels = random.chance(60);
   world.has_deadlines = random.chance(50);
   world.has_tight = random.chance(50);
+  RandomStream wires(seed, kWireStream);
+  if (wires.chance(50)) {
+    const auto draw = [&wires](std::uint64_t max) {
+      return static_cast<std::uint32_t>(wires.below(1 + wires.below(max)));
+    };
+    world.faults = {draw(40), draw(20), draw(30), draw(80)};
+  }
   return world;
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "sim/seed_run.hpp"
+#include "transport/simulated_wire.hpp"
 
 namespace seaway::sim {
 
@@ -23,8 +24,9 @@ struct AppWorld {
   bool has_crashes = false;    // Actors throw, and are killed.
   bool has_host_kills = false;
   bool has_cancels = false;
-  bool has_deadlines = false;  // Short ones.
-  bool has_tight = false;      // Actors with small mailboxes.
+  bool has_deadlines = false;    // Short ones.
+  bool has_tight = false;        // Actors with small mailboxes.
+  transport::WireFaults faults;  // Of the connections between hosts.
 
   std::string to_string() const;
 };

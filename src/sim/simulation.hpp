@@ -21,6 +21,7 @@ namespace seaway::sim {
 /// What only the worlds of the chaos tests decide about a simulation.
 struct SimulationTuning {
   app::SiloLimits limits;
+  transport::WireFaults faults;  // Of the connections between hosts.
   /// Called after each step; false ends the simulation there.
   std::function<bool()> after_step;
 };

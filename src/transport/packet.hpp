@@ -54,7 +54,7 @@ class PacketReader {
   Result<std::optional<Packet>> next();
 
  private:
-  const std::size_t frame_bytes_max_;
+  std::size_t frame_bytes_max_;
   std::vector<std::byte> bytes_;
   std::size_t begin_ = 0;  // What comes before it has been read.
   Status failure_;

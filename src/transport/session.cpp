@@ -53,6 +53,7 @@ void Session::receive(Packet packet, std::uint64_t now_ns) {
   const bool is_meant = packet.to_epoch == options_.epoch ||
                         (packet.to_epoch == 0 && packet.kind == Packet::Kind::kHello);
   if (packet.from_epoch > peer_epoch_ && peer_epoch_ != 0) {
+    successor_epoch_ = packet.from_epoch;
     return finish({StatusCode::kHostLost, options_.peer + " has begun a new life, number " +
                                               std::to_string(packet.from_epoch) +
                                               "; this was number " + std::to_string(peer_epoch_)});
@@ -176,13 +177,12 @@ void Session::tick(std::uint64_t now_ns) {
 
 std::vector<Packet> Session::take_packets(std::uint64_t now_ns) {
   if (is_open() && acknowledged_ < received_) {
-    // On what is said anyway, else by itself.
-    if (packets_.empty()) {
-      say(Packet::Kind::kAck);
-      said_ns_ = now_ns;
-    } else {
+    if (!packets_.empty()) {
       for (Packet& packet : packets_) packet.acknowledged = received_;
       acknowledged_ = received_;
+    } else if (received_ - acknowledged_ >= options_.acknowledge_every) {
+      say(Packet::Kind::kAck);
+      said_ns_ = now_ns;
     }
   }
   return std::exchange(packets_, {});

@@ -23,6 +23,8 @@ struct SessionOptions {
   /// What was sent and is not acknowledged yet; more is refused.
   std::size_t frames_max = 65'536;
   std::size_t bytes_max = std::size_t{64} << 20;
+  /// Acknowledges by itself when so many frames have come; less go with what is said anyway.
+  std::uint32_t acknowledge_every = 1;
   /// An open connection says something at least so often. 0: only when there is something to say.
   std::uint64_t heartbeat_ns = 0;
   /// The peer is lost when nothing was heard for so long, over whatever connections. 0: never.
@@ -81,6 +83,8 @@ class Session {
   const Status& reason() const { return reason_; }
   /// 0 until it was heard.
   std::uint32_t peer_epoch() const { return peer_epoch_; }
+  /// The later life of the peer that this has met, and ended of; 0: none.
+  std::uint32_t successor_epoch() const { return successor_epoch_; }
 
   struct Counts {
     std::uint64_t sent = 0, resent = 0, received = 0;
@@ -104,6 +108,7 @@ class Session {
   State state_ = State::kDown;
   Status reason_;
   std::uint32_t peer_epoch_ = 0;
+  std::uint32_t successor_epoch_ = 0;
   std::uint64_t last_sent_ = 0;
   std::deque<Frame> kept_;  // last_sent_ - size + 1 .. last_sent_.
   std::size_t kept_bytes_ = 0;

@@ -24,7 +24,8 @@ SimulatedWires::End::End(std::uint64_t seed, ProcessId self, ProcessId peer, Lin
       cut(seed, stream_of(0x6375, self, peer)),
       half_open(seed, stream_of(0x6861, self, peer)),
       flip(seed, stream_of(0x666c, self, peer)),
-      repeat(seed, stream_of(0x7265, self, peer)) {}
+      repeat(seed, stream_of(0x7265, self, peer)),
+      death(seed, stream_of(0x6465, self, peer)) {}
 
 SimulatedWires::SimulatedWires(std::uint32_t processes, WireOptions options, const Clock& clock,
                                Schedule schedule)
@@ -49,7 +50,7 @@ void SimulatedWires::attach(ProcessId self, ProcessId peer, WirePort port) {
   End& own = end(self, peer);
   own.port = std::move(port);
   own.is_attached = true;
-  own.is_open = false;
+  own.is_open = own.is_dropped = false;
   silent_[self] = false;
 }
 
@@ -57,6 +58,8 @@ void SimulatedWires::detach(ProcessId self, bool is_silent) {
   silent_[self] = is_silent;
   for (ProcessId peer = 0; peer < processes_; ++peer) {
     End& own = end(self, peer);
+    // What the system has taken over already it perhaps still sends.
+    own.is_dropped = own.death.chance(50);
     if (own.is_open && !is_silent) close(self, peer);
     own.is_attached = own.is_open = false;
     own.port = {};
@@ -79,6 +82,14 @@ void SimulatedWires::arrive(std::uint64_t at_ns, std::function<void()> work) {
   schedule_(at_ns, [here = is_here_, work = std::move(work)] {
     if (*here) work();
   });
+}
+
+void SimulatedWires::join(ProcessId self, ProcessId peer) {
+  End& own = end(self, peer);
+  End& other = end(peer, self);
+  own.connection = other.connection = ++last_connection_;
+  own.is_open = other.is_open = true;
+  ++counts_.connections;
 }
 
 void SimulatedWires::connect(ProcessId self, ProcessId peer) {
@@ -147,12 +158,15 @@ void SimulatedWires::write(ProcessId self, ProcessId peer, std::vector<std::byte
   deliver(self, peer, std::move(bytes), at_ns);
   if (is_cut) {
     ++counts_.cuts;
-    close_at(peer, self, at_ns);
-    close_at(self, peer, clock_.now_ns());
+    close_at(peer, self, own.connection, at_ns);
+    close_at(self, peer, own.connection, clock_.now_ns());
   } else if (is_half_open) {
     ++counts_.half_opens;
     own.is_stuck = true;
-    close_at(self, peer, clock_.now_ns());
+    close_at(self, peer, own.connection, clock_.now_ns());
+    if (options_.keepalive_ns > 0) {
+      close_at(peer, self, own.connection, at_ns + options_.keepalive_ns);
+    }
   }
 }
 
@@ -168,7 +182,8 @@ void SimulatedWires::deliver(ProcessId self, ProcessId peer, std::vector<std::by
   arrive(at_ns, [this, self, peer, connection = own.connection, bytes = std::move(bytes)] {
     End& from = end(self, peer);
     End& to = end(peer, self);
-    if (!to.is_open || to.connection != connection || from.is_blocked) {
+    const bool is_of_the_dead = from.is_dropped && !from.is_open;
+    if (!to.is_open || to.connection != connection || from.is_blocked || is_of_the_dead) {
       if (from.is_blocked) from.is_stuck = true;
       ++counts_.lost;
       return;
@@ -177,9 +192,10 @@ void SimulatedWires::deliver(ProcessId self, ProcessId peer, std::vector<std::by
   });
 }
 
-/// The end of `self` hears at `at_ns` that its connection is over.
-void SimulatedWires::close_at(ProcessId self, ProcessId peer, std::uint64_t at_ns) {
-  arrive(at_ns, [this, self, peer, connection = end(self, peer).connection] {
+/// The end of `self` hears at `at_ns` that this connection is over, if it still has it.
+void SimulatedWires::close_at(ProcessId self, ProcessId peer, std::uint32_t connection,
+                              std::uint64_t at_ns) {
+  arrive(at_ns, [this, self, peer, connection] {
     End& own = end(self, peer);
     if (!own.is_attached || !own.is_open || own.connection != connection) return;
     own.is_open = false;
@@ -193,7 +209,7 @@ void SimulatedWires::close(ProcessId self, ProcessId peer) {
   own.is_open = false;
   // A connection that lost something has lost this word, too.
   if (own.is_blocked || own.is_stuck || is_silent(peer)) return;
-  close_at(peer, self, arrival_ns(own, 0));
+  close_at(peer, self, own.connection, arrival_ns(own, 0));
 }
 
 void SimulatedWires::block(ProcessId from, ProcessId to, bool is_blocked) {

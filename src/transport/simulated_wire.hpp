@@ -31,6 +31,8 @@ struct WireOptions {
   std::uint64_t latency_min_ns = 10'000;
   std::uint64_t latency_max_ns = 2'000'000;
   std::uint64_t bytes_per_second = 0;  // Of each direction between two processes. 0: unlimited.
+  /// When the end of a half-open connection notices that nobody is at the other one. 0: never.
+  std::uint64_t keepalive_ns = 0;
   WireFaults faults;
 };
 
@@ -62,10 +64,12 @@ class SimulatedWires {
 
   /// `self` lives, and hears of its connections to `peer` through `port`.
   void attach(ProcessId self, ProcessId peer, WirePort port);
-  /// The process is gone: its connections close, and whoever tries to reach it is refused; with
-  /// its machine (`is_silent`) nobody hears anything of either.
+  /// The process is gone: its connections close, what it wrote last arrives or not, and whoever
+  /// tries to reach it is refused; with its machine (`is_silent`) nobody hears anything of either.
   void detach(ProcessId self, bool is_silent);
 
+  /// There is a connection of both, as if it had been made before; nobody is told.
+  void join(ProcessId self, ProcessId peer);
   /// Begins a new connection in the place of an old one. Both ends hear of it, or `self` that it
   /// was refused; over a blocked direction nobody does.
   void connect(ProcessId self, ProcessId peer);
@@ -92,18 +96,19 @@ class SimulatedWires {
     bool is_open = false;
     bool is_blocked = false;       // From here to there.
     bool is_stuck = false;         // Something that was written has been lost.
+    bool is_dropped = false;       // What was under way when the process died.
     std::uint32_t connection = 0;  // Which one it is, or was last.
     std::uint64_t last_arrival_ns = 0;
     LinkModel link;
     std::vector<std::vector<std::byte>> written;  // The last few, to be repeated.
-    RandomStream latency, cut, half_open, flip, repeat;
+    RandomStream latency, cut, half_open, flip, repeat, death;
   };
   End& end(ProcessId self, ProcessId peer) { return ends_[self * processes_ + peer]; }
   bool is_silent(ProcessId process) const { return silent_[process]; }
   std::uint64_t arrival_ns(End& from, std::size_t bytes);
   void arrive(std::uint64_t at_ns, std::function<void()> work);
   void deliver(ProcessId self, ProcessId peer, std::vector<std::byte> bytes, std::uint64_t at_ns);
-  void close_at(ProcessId self, ProcessId peer, std::uint64_t at_ns);
+  void close_at(ProcessId self, ProcessId peer, std::uint32_t connection, std::uint64_t at_ns);
 
   const std::uint32_t processes_;
   const WireOptions options_;

@@ -50,10 +50,11 @@ class Listener final : public actor::Actor {
 
 /// A network whose silos only listen. Time passes only where nothing else can happen.
 struct World {
-  explicit World(std::uint64_t seed)
+  explicit World(std::uint64_t seed, transport::WireFaults faults = {})
       : engine(actor::make_seeded_engine(seed)),
-        network(*engine, kSilos,
-                {.seed = seed, .latency_min_ns = kMinNs, .latency_max_ns = kMaxNs}) {
+        network(
+            *engine, kSilos,
+            {.seed = seed, .latency_min_ns = kMinNs, .latency_max_ns = kMaxNs, .faults = faults}) {
     for (SiloId silo = 0; silo < kSilos; ++silo) network.connect(silo, port(silo));
   }
 
@@ -146,29 +147,37 @@ TEST(SimulatedNetwork, TakesATimeWithinItsBounds) {
   EXPECT_GT(latencies.size(), kSeeds * 10);
 }
 
-TEST(SimulatedNetwork, LosesWhatIsOnItsWayToOrFromAHostThatDies) {
-  World world(7);
-  world.send(1, 2, 1);
-  world.send(2, 3, 2);
-  world.settle();
-  world.send(1, 2, 3);
-  world.send(2, 3, 4);
-  world.send(1, 3, 5);
+TEST(SimulatedNetwork, LosesWhatIsOnItsWayToAHostThatDiesAndPerhapsFromIt) {
+  int arrived = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    World world(seed);
+    world.send(1, 2, 1);
+    world.send(2, 3, 2);
+    world.settle();
+    world.send(1, 2, 3);
+    world.send(2, 3, 4);
+    world.send(1, 3, 5);
 
-  world.network.kill(2);
-  world.send(2, 3, 6);
-  world.settle();
-  world.send(1, 2, 7);
-  world.settle();
+    world.network.kill(2);
+    world.send(2, 3, 6);
+    world.settle();
+    world.send(1, 2, 7);
+    world.settle();
 
-  EXPECT_EQ(World::numbers(world.heard(2), 1), (std::vector<std::uint64_t>{1}));
-  EXPECT_EQ(World::numbers(world.heard(3), 2), (std::vector<std::uint64_t>{2}));
-  EXPECT_EQ(World::numbers(world.heard(3), 1), (std::vector<std::uint64_t>{5}));
-  EXPECT_EQ(world.network.counts().dropped, 2u);
-  EXPECT_FALSE(world.network.end_of(1).is_up(2));
-  for (const SiloId other : {0u, 1u, 3u}) {
-    EXPECT_EQ(world.words[other], (std::vector<std::string>{"lost 2"}));
+    ASSERT_EQ(World::numbers(world.heard(2), 1), (std::vector<std::uint64_t>{1}));
+    ASSERT_EQ(World::numbers(world.heard(3), 1), (std::vector<std::uint64_t>{5}));
+    const auto of_the_dead = World::numbers(world.heard(3), 2);
+    if (of_the_dead.size() > 1) {
+      ASSERT_EQ(of_the_dead, (std::vector<std::uint64_t>{2, 4}));
+      ++arrived;
+    }
+    ASSERT_FALSE(world.network.end_of(1).is_up(2));
+    for (const SiloId other : {0u, 1u, 3u}) {
+      ASSERT_EQ(world.words[other], (std::vector<std::string>{"lost 2"}));
+    }
   }
+  EXPECT_GT(arrived, 0);
+  EXPECT_LT(arrived, static_cast<int>(kSeeds));
 }
 
 TEST(SimulatedNetwork, SaysNothingOfTheDeadAfterTheWordOfTheirDeath) {
@@ -204,9 +213,8 @@ TEST(SimulatedNetwork, GivesANewLifeNothingOfTheOldOne) {
     world.settle();
 
     EXPECT_EQ(world.heard(2), std::vector<Arrival>()) << "seed " << seed;
-    EXPECT_EQ(world.heard(3), std::vector<Arrival>()) << "seed " << seed;
+    EXPECT_LE(world.heard(3).size(), 1u) << "seed " << seed;
     EXPECT_EQ(world.lives[2].front()->size(), 0u);
-    EXPECT_EQ(world.network.counts().dropped, 3u);
     EXPECT_EQ(world.words[1], (std::vector<std::string>{"lost 2", "back 2"}));
   }
 }
@@ -226,7 +234,30 @@ TEST(SimulatedNetwork, CarriesEverythingForANewLifeOnceItsReturnIsKnown) {
 
   EXPECT_EQ(World::numbers(world.heard(1), 2), (std::vector<std::uint64_t>{1}));
   EXPECT_EQ(World::numbers(world.heard(2), 1), (std::vector<std::uint64_t>{2}));
-  EXPECT_EQ(world.words[1], (std::vector<std::string>{"lost 3", "lost 2", "back 2"}));
+  // Whose connection is found dead first is chance.
+  std::sort(world.words[1].begin(), world.words[1].begin() + 2);
+  EXPECT_EQ(world.words[1], (std::vector<std::string>{"lost 2", "lost 3", "back 2"}));
+}
+
+TEST(SimulatedNetwork, LosesNothingOverConnectionsThatBreak) {
+  std::uint64_t cuts = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    World world(seed, {.cut = 60, .half_open = 30, .flip = 60, .repeat = 100});
+    std::vector<std::uint64_t> sent;
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      sent.push_back(i);
+      world.send(1, 2, i);
+      world.send(2, 1, i);
+      world.pass(i % 5 * 10'000);
+    }
+    world.settle();
+
+    ASSERT_EQ(World::numbers(world.heard(1), 2), sent) << "seed " << seed;
+    ASSERT_EQ(World::numbers(world.heard(2), 1), sent) << "seed " << seed;
+    ASSERT_TRUE(world.words.empty()) << "nobody has died";
+    cuts += world.network.wire_counts().cuts;
+  }
+  EXPECT_GT(cuts, kSeeds);
 }
 
 TEST(SimulatedNetwork, DeliversNothingTwiceHoweverOftenHostsDie) {

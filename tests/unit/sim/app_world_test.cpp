@@ -66,7 +66,11 @@ TEST(AppWorlds, SeedsDifferKeepThePromisesAndDoEverything) {
                            "INPUT_LOST",
                            "RESOURCE_EXHAUSTED",
                            "USER_FUNCTION_ERROR",
-                           "host killed"}) {
+                           "host killed",
+                           "connection cut",
+                           "connection half open",
+                           "bits flipped",
+                           "packets repeated"}) {
     EXPECT_GT(counts[what], 0u) << what;
   }
 }

@@ -160,6 +160,7 @@ TEST_F(Sessions, EndWhenThePeerBeginsANewLife) {
   EXPECT_TRUE(left.take_close());
   EXPECT_EQ(left.reason().to_string(),
             "HOST_LOST: right has begun a new life, number 3; this was number 2");
+  EXPECT_EQ(left.successor_epoch(), 3u);
   EXPECT_EQ(left.send(frame(2), now_ns), left.reason());
 }
 
