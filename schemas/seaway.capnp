@@ -29,6 +29,13 @@
 #  - failure: the host reports a failed gang inside `dones`; the scheduler passes it on in
 #    `finished` with `done` = false as soon as it hears of it; the controller sends `cancels` to
 #    every island of the run. `finished` with `done` = true still follows once for each part.
+#  - lost device: the host of a device that runs nothing any more, and whose memory is gone, says
+#    `deviceLost` to the controller; a repeat means nothing. Gangs that need it fail when their turn
+#    comes, as gangs whose function fails (`dones`, `finished`, `cancels`), and arrays that lay there
+#    are poison on their host: the controller hears of each when somebody reads it. It binds no slice
+#    to the device any more. A slice that lies on it is bound anew, as soon as nothing of it is in
+#    flight, to devices that are there; where there are none, its runs end with DEVICE_LOST. Words
+#    that crossed (launches, puts) are followed as any others, and fail where they need the device.
 #  - end of definitions: `forget` names plans that no launch will name again, once all their parts
 #    have been reported finished, and clients that have gone and of which nothing is unfinished. It
 #    comes behind all that the controller ever says of them. `free`s of their arrays may still be on
@@ -86,6 +93,8 @@ struct Message {
     weights @27 :List(TenantWeight);
     # Controller to schedulers (about plans) and hosts.
     forget @28 :Forget;
+    # Host to controller.
+    deviceLost @29 :DeviceLost;
   }
   client @25 :UInt32;
   # The client that this message is from or about; 0 where that says nothing.
@@ -200,6 +209,13 @@ struct DefinePlan {
   id @0 :UInt64;
   part @1 :Data;
   # A PartPlan (program.capnp) as a message of its own.
+}
+
+struct DeviceLost {
+  island @0 :UInt32;
+  device @1 :UInt32;
+  message @2 :Text;
+  # "device 1 of island 0 is lost: ", and why.
 }
 
 struct TenantWeight {

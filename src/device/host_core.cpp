@@ -26,6 +26,7 @@ HostCore::HostCore(Options options, Backend& backend, transport::LocalBulk& bulk
       events_(events),
       slabs_(heap_, {}),
       devices_(options.devices),
+      lost_((options.devices + 63) / 64),
       blocked_((options.devices + 63) / 64) {
   std::vector<DeviceId> all(options.devices);
   for (DeviceId i = 0; i < options.devices; ++i) all[i] = i;

@@ -56,7 +56,12 @@ struct HostOutbox {
   std::vector<Failure> failures;
   std::vector<Edge> edges;
   std::vector<Fetched> fetched;
+  struct LostDevice {
+    DeviceId device = 0;
+    Status status;
+  };
   std::vector<Stamp> enqueued;  // Parts whose enqueueing was to be acknowledged.
+  std::vector<LostDevice> lost;
 };
 
 /// The pure core of one host: stores, streams and transfers of an island's devices.
@@ -104,6 +109,10 @@ class HostCore {
   void edge(HostOutbox::Edge::Kind kind, Stamp stamp, std::uint32_t edge, HostId from,
             Status status);
 
+  /// What the backend says: `device` is lost, with all that lies in its memory. Gangs that need the
+  /// one or the other fail when their turn comes (HO-5). A repeat means nothing.
+  void lose_device(DeviceId device, const std::string& cause);
+
   /// Runs whatever can run, for at most about a millisecond of kernels. True when there is more to
   /// do at once: call again after other messages had their turn.
   bool advance();
@@ -141,6 +150,7 @@ class HostCore {
     bool has_waiters = false;
     bool is_settled = false;  // The part that makes it is over: its outcome cannot change any more.
     bool is_dropped = false;  // Freed, but for those who wait to read it.
+    bool is_lost = false;     // Poisoned, as a device that it lay on is lost.
     std::shared_ptr<const ArrayDesc> desc;
     ShardMemory memory;
     std::unique_ptr<Status> poison;
@@ -204,6 +214,12 @@ class HostCore {
   void collect_operands(const PartRun& part, std::uint32_t gang, GangWork& work);
   Entry& entry_at(std::uint64_t sequence) { return pending_[sequence - pending_base_]; }
 
+  // host_losses.cpp: what a lost device takes with it.
+  bool is_any_lost(const DeviceMask& mask) const { return losses_ > 0 && intersects(lost_, mask); }
+  Status loss_on(const program::DeviceGroup& group) const;
+  Status lost_value(const PartRun& part, std::uint32_t value) const;
+  Status lost_gang(const PartRun& part, std::uint32_t gang) const;
+
   // host_edges.cpp: values from and to other islands.
   void arm_ready_parts();
   bool has_room(const PartRun& part) const;
@@ -244,6 +260,8 @@ class HostCore {
   store::SlabCache slabs_;
   std::vector<DeviceState> devices_;
   DeviceMask all_devices_;
+  DeviceMask lost_;
+  std::size_t losses_ = 0;  // Bits of lost_.
   std::unordered_map<FunctionId, std::shared_ptr<const function::Executable>> functions_;
   std::unordered_map<PlanId, std::unique_ptr<HostPlan>> plans_;
   std::vector<PlanId> forgotten_plans_;               // Of plans_: they go when no part uses them.
