@@ -24,7 +24,8 @@
 #  - arrays: `puts` name an uploaded array before any run that reads it; `releases` drop the
 #    client's handle; `fetches` ask for a value, which the host writes straight into the client's
 #    buffer and confirms with one `fetched`, also when it is an error.
-#  - cancel: to each `cancel` order of a scheduler the host answers one `fenced`, at once if the part
+#  - cancel: the scheduler passes the frame with `cancels` on to its host, ahead of the `cancel` orders
+#    that follow from it, so that what becomes poison there names the cause. To each `cancel` order of a scheduler the host answers one `fenced`, at once if the part
 #    has no edges open, else when the last of them is closed.
 #  - failure: the host reports a failed gang inside `dones`; the scheduler passes it on in
 #    `finished` with `done` = false as soon as it hears of it; the controller sends `cancels` to
@@ -59,7 +60,7 @@ struct Message {
     # Controller to client.
     resolved @6 :List(Resolved);
     reply @7 :Reply;
-    # Controller to islands and hosts.
+    # Controller to islands and hosts; cancels to schedulers, who pass them on to their hosts.
     definePlan @8 :DefinePlan;
     compile @9 :DefineFunction;
     launches @10 :LaunchBatch;

@@ -102,6 +102,9 @@ class ControllerCore {
   std::string function_name(FunctionId id) const;
   std::string program_name(ProgramId id) const;
   std::string tenant_name(TenantId id) const;
+  /// Slices that are bound to a device or on their way there. For checkers.
+  std::vector<SliceId> slices_on(IslandId island, DeviceId device) const;
+  bool has_slice(SliceId slice) const { return slices_.contains(slice); }
   std::size_t runs_unfinished() const { return runs_unfinished_; }
   std::size_t array_count() const { return arrays_.size(); }
   std::size_t client_count() const { return clients_.size(); }

@@ -1,5 +1,7 @@
 // Lost devices: which slices leave them, and what the runs of those that cannot end with.
 
+#include <algorithm>
+
 #include "controller/records.hpp"
 
 namespace seaway::controller {
@@ -40,6 +42,20 @@ Status ControllerCore::lost_slice(const Program& program) const {
                              "another and capture the program anew"};
   }
   return {};
+}
+
+std::vector<SliceId> ControllerCore::slices_on(IslandId island, DeviceId device) const {
+  const auto has = [island, device](const program::Binding& binding) {
+    return binding.island == island &&
+           std::count(binding.devices.begin(), binding.devices.end(), device) > 0;
+  };
+  std::vector<SliceId> found;
+  for (const auto& [id, slice] : slices_) {
+    if (has(slice->binding) || (slice->moves_in_flight > 0 && has(slice->target))) {
+      found.push_back(id);
+    }
+  }
+  return found;
 }
 
 }  // namespace seaway::controller

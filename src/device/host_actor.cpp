@@ -55,6 +55,12 @@ void HostActor::receive(const Frame& frame) {
                       order.getFirst(), order.getLast());
         }
         break;
+      case Message::CANCELS:
+        for (const auto cancel : message.getCancels()) {
+          core_.explain_cancel(cancel.getStamp(),
+                               wire::read_status(cancel.getCode(), cancel.getMessage()));
+        }
+        break;
       case Message::EDGES:
         for (const auto edge : message.getEdges()) {
           core_.edge(static_cast<HostOutbox::Edge::Kind>(edge.getKind()), edge.getStamp(),

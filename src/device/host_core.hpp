@@ -105,6 +105,9 @@ class HostCore {
   // What the scheduler says: entries of the order, in order.
   void order(program::OrderKind kind, std::uint64_t id, std::uint32_t first, std::uint32_t last);
 
+  /// Why the part of `stamp` is cancelled by an order that may follow; it may be over by then.
+  void explain_cancel(Stamp stamp, Status cause);
+
   // What other hosts say.
   void edge(HostOutbox::Edge::Kind kind, Stamp stamp, std::uint32_t edge, HostId from,
             Status status);
@@ -288,6 +291,7 @@ class HostCore {
     Status status;
   };
   std::unordered_map<std::uint64_t, HeldEdge> held_edges_;  // Their launch has not arrived.
+  std::unordered_map<Stamp, Status> held_causes_;           // The same.
   std::vector<Entry> pending_;  // Entries [pending_begin_, size()) are not all done.
   std::size_t pending_begin_ = 0;
   std::uint64_t pending_base_ = 0;  // Sequence number of pending_[0].

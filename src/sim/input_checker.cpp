@@ -35,6 +35,9 @@ void InputChecker::record(const Event& event) {
     case EventKind::kArrayFree:
       arrays_[key] = {.is_freed = true};
       break;
+    case EventKind::kDeviceLost:
+      lose(event);
+      break;
     case EventKind::kGangStart:
       start(event);
       break;
@@ -50,6 +53,22 @@ void InputChecker::complain(const Event& event, const char* invariant, const std
   verdict_.report(Breach::kCorrectness, invariant,
                   gang_name(event.island, event.stamp, event.position) + " of run " +
                       std::to_string(event.object) + " started, but " + text);
+}
+
+void InputChecker::lose(const Event& event) {
+  lost_.emplace(event.island, event.place);
+  for (auto& [key, array] : arrays_) {
+    if (array.is_on_device && lies_at_loss(key)) array.is_lost = true;
+  }
+}
+
+/// One of the array's devices is lost.
+bool InputChecker::lies_at_loss(const std::pair<IslandId, ArrayId>& key) const {
+  const auto* const devices = surroundings_.devices_of_array(key.first, key.second);
+  if (devices == nullptr) return false;
+  return std::any_of(devices->begin(), devices->end(), [this, &key](DeviceId device) {
+    return lost_.contains({key.first, device});
+  });
 }
 
 void InputChecker::transfer(const Event& event) {
@@ -124,7 +143,10 @@ void InputChecker::check_array(const Event& event, ArrayId id) {
     complain(event, "I9", name + "was freed");
   } else if (!array.is_made) {
     complain(event, "I6", name + "was not made");
-  } else if (!array.is_on_device) {
+  } else if (array.is_lost) {
+    complain(event, "I9", name + "lay on a device that was lost");
+  } else if (!array.is_on_device && !lies_at_loss({event.island, id})) {
+    // One that has nowhere to be loaded to is read in host room.
     complain(event, "I6", name + "is not on its devices");
   }
 }

@@ -59,7 +59,8 @@ TEST(Losses, AnArrayThatIsLostWithTheDeviceIsPoisonWithItsCause) {
   one.world.finish(1, {0, 1});
   one.run();
 
-  EXPECT_EQ(one.world.said(), "free 501@0, cancel 1@0, cancel 1@1, run 1 INPUT_LOST: " + gone);
+  EXPECT_EQ(one.world.said(),
+            "free 501@0, cancel 1@0, free i1@1, cancel 1@1, run 1 INPUT_LOST: " + gone);
   one.world.core.fetch(one.client, one.input, 10);
   EXPECT_EQ(one.world.said(), "answer 10 INPUT_LOST: " + gone);
 }
