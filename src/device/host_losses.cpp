@@ -40,15 +40,6 @@ void HostCore::lose_device(DeviceId device, const std::string& cause) {
                                 " lay on a device that is gone: " + state.loss.to_string()));
     arrays_.find(id)->second.is_lost = true;
   }
-  // Parts that looked such an array up look again, and find it poisoned.
-  for (const auto& [stamp, part] : parts_) {
-    const program::PartPlan& plan = *part->plan->part;
-    for (std::size_t a = 0; a < plan.args.size(); ++a) {
-      if (!intersects(part->plan->group_masks[plan.values[plan.args[a].value].group], mask))
-        continue;
-      part->is_bound[plan.blocks.size() + a] = 0;
-    }
-  }
 }
 
 /// Why there is nothing on `group`; OK when all its devices are there.

@@ -27,7 +27,7 @@ void InputChecker::record(const Event& event) {
       arrays_[key] = {.is_on_device = true};
       break;
     case EventKind::kArrayLoad:
-      arrays_[key].is_on_device = true;
+      load(key);
       break;
     case EventKind::kArraySpill:
       arrays_[key].is_on_device = false;
@@ -43,6 +43,9 @@ void InputChecker::record(const Event& event) {
       break;
     case EventKind::kGangEnd:
       end(event);
+      break;
+    case EventKind::kResolve:
+      resolve(event);
       break;
     default:
       break;
@@ -60,6 +63,14 @@ void InputChecker::lose(const Event& event) {
   for (auto& [key, array] : arrays_) {
     if (array.is_on_device && lies_at_loss(key)) array.is_lost = true;
   }
+}
+
+void InputChecker::load(const std::pair<IslandId, ArrayId>& key) {
+  arrays_[key].is_on_device = true;
+  if (lost_.empty() || !lies_at_loss(key)) return;
+  verdict_.report(Breach::kCorrectness, "I9",
+                  "array " + std::to_string(key.second) + " on island " +
+                      std::to_string(key.first) + " was loaded to a device that was lost");
 }
 
 /// One of the array's devices is lost.
@@ -156,11 +167,26 @@ void InputChecker::end(const Event& event) {
   const std::uint32_t gang = part.plan == nullptr ? kNone : index_of(*part.plan, event.position);
   if (gang == kNone) return;
   ended_.emplace(event.island, event.stamp, gang);
+  for (const std::uint32_t operand : part.plan->gangs[gang].operands) {
+    const program::Value& value = part.plan->values[operand];
+    if (value.place != program::Value::Place::kArg) continue;
+    const ArrayId id = (*part.args)[value.index];
+    // It was there when the gang started, or that would have been said.
+    if (arrays_[{event.island, id}].is_lost) lost_inputs_.emplace(event.object, id);
+  }
   for (const std::uint32_t result : part.plan->gangs[gang].results) {
     const program::Value& value = part.plan->values[result];
     if (value.place != program::Value::Place::kOutput) continue;
     arrays_[{event.island, (*part.outputs)[value.index]}].is_made = true;
   }
+}
+
+void InputChecker::resolve(const Event& event) {
+  const auto found = lost_inputs_.find(event.object);
+  if (event.code != StatusCode::kOk || found == lost_inputs_.end()) return;
+  verdict_.report(Breach::kCorrectness, "I9",
+                  "run " + std::to_string(event.object) + " succeeded, but array " +
+                      std::to_string(found->second) + " was lost while a gang of it read it");
 }
 
 }  // namespace seaway::sim

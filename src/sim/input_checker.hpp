@@ -32,6 +32,8 @@ class InputChecker final : public events::EventSink {
   struct Array {
     bool is_on_device = false, is_made = false, is_freed = false, is_lost = false;
   };
+  void load(const std::pair<IslandId, ArrayId>& key);
+  void resolve(const events::Event& event);
   void lose(const events::Event& event);
   bool lies_at_loss(const std::pair<IslandId, ArrayId>& key) const;
   void transfer(const events::Event& event);
@@ -49,6 +51,7 @@ class InputChecker final : public events::EventSink {
   std::map<Edge, std::pair<int, int>> edges_;  // Sent, received.
   std::map<std::pair<IslandId, ArrayId>, Array> arrays_;
   std::set<std::pair<IslandId, DeviceId>> lost_;
+  std::map<RunId, ArrayId> lost_inputs_;  // Lost while a gang of the run read them.
 };
 
 }  // namespace seaway::sim

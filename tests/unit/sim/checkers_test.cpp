@@ -193,14 +193,21 @@ TEST(Checkers, I5IsThatALostDeviceRunsNothing) {
 }
 
 TEST(Checkers, I9IsThatNobodyReadsWhatLayOnALostDevice) {
-  Story loaded, on_host;
+  Story loaded, loaded_late, meanwhile, on_host;
   loaded.lose(EventKind::kGangStart, 0, 0, 1);
+  loaded_late.lose(EventKind::kArrayLoad, 0, 0, 1);
+  meanwhile.lose(EventKind::kGangEnd, 0, 0, 1);
   on_host.without(EventKind::kArrayLoad).without(EventKind::kArrayFree);
   on_host.lose(EventKind::kGangStart, 0, 0, 1);
 
   EXPECT_EQ(loaded.verdict(),
             "I9: gang 0 of stamp 7 on island 0 of run 70 started, but array 50, which it reads, "
             "lay on a device that was lost");
+  EXPECT_EQ(loaded_late.verdict(), "I9: array 50 on island 0 was loaded to a device that was lost");
+  const std::vector<std::string> all = meanwhile.verdicts();
+  EXPECT_EQ(std::count(all.begin(), all.end(),
+                       "I9: run 70 succeeded, but array 50 was lost while a gang of it read it"),
+            1);
   EXPECT_EQ(on_host.verdict(),  // A copy may read what is in host room.
             "I5: gang 0 of stamp 7 on island 0 started, but one of its devices was lost");
 }
