@@ -39,7 +39,7 @@ class FaultyWorld {
     engine->run_until_idle(kStepsMax);
     EXPECT_EQ(engine->unfinished_bodies(), std::vector<std::string>());
   }
-  void sleep_until(std::uint64_t at_ns) {
+  void advance_to(std::uint64_t at_ns) {
     EXPECT_FALSE(engine->wait([] { return false; }, at_ns));
   }
   std::uint64_t used(IslandId island, DeviceId device) {
@@ -118,7 +118,7 @@ TEST_P(DeviceLossTest, TakesWhatLayThereAndTheSliceGoesOnElsewhere) {
     ASSERT_EQ(said(far_made), "6 7");
     const Array late = client.put<float>({8, 9}, step.row);
 
-    world.sleep_until(2 * kSecondNs);
+    world.advance_to(2 * kSecondNs);
 
     const std::string gone = " lay on a device that is gone: DEVICE_LOST: " + kLoss;
     EXPECT_EQ(said(made), "INPUT_LOST: array " + std::to_string(made.id() % (1 << 20)) + gone);
@@ -136,7 +136,7 @@ TEST_P(DeviceLossTest, FailsTheRunThatIsThereAndNotTheNext) {
     const Increment step(client, {.devices = 2, .mesh = {{"x", 2}}});
     Array array = client.put<float>({1, 2}, step.row);
     ASSERT_EQ(said(step.run(array)), "2 3");
-    world.sleep_until(kSecondNs - 2000);
+    world.advance_to(kSecondNs - 2000);
     const Array fresh = client.put<float>({3, 4}, step.row);
 
     std::vector<seaway::Run> runs;
@@ -162,7 +162,7 @@ TEST_P(DeviceLossTest, WithoutOtherDevicesRunsSayWhatToDoAndThatHelps) {
   world.run([&](const Client& client) {
     const Increment step(client, two_devices(0)), far(client, two_devices(1));
     const Array upload = client.put<float>({1, 2}, step.row);
-    world.sleep_until(2 * kSecondNs);
+    world.advance_to(2 * kSecondNs);
 
     const std::string name = std::to_string(step.slice.id() % (1 << 20));
     const std::string refused = "DEVICE_LOST: program step uses slice " + name + ", but " + kLoss +
@@ -198,7 +198,7 @@ TEST(SlowDevice, TakesItsTimeAndChangesNothingElse) {
       std::uint64_t begin_ns = world.engine->now_ns();
       ASSERT_EQ(said(step.run(client.put<float>({3, 4}, step.row))), "4 5");
       took_ns.push_back(world.engine->now_ns() - begin_ns);
-      world.sleep_until(kSecondNs);
+      world.advance_to(kSecondNs);
       begin_ns = world.engine->now_ns();
       ASSERT_EQ(said(step.run(client.put<float>({3, 4}, step.row))), "4 5");
       took_ns.push_back(world.engine->now_ns() - begin_ns);
