@@ -222,6 +222,7 @@ class HostCore {
   Status loss_on(const program::DeviceGroup& group) const;
   Status lost_value(const PartRun& part, std::uint32_t value) const;
   Status lost_gang(const PartRun& part, std::uint32_t gang) const;
+  Status outcome_of(const PartRun& part, std::uint32_t gang, Status status) const;
 
   // host_edges.cpp: values from and to other islands.
   void arm_ready_parts();

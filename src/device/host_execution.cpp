@@ -124,7 +124,8 @@ bool HostCore::run_short_gangs(std::uint64_t sequence, std::uint64_t& burst_ns) 
     if (!is_ready(part, gang) || !bind_tables(part, gang)) break;
     GangWork work;
     collect_operands(part, gang, work);
-    const Status status = backend_.run(work);
+    Status status = backend_.run(work);
+    if (losses_ > 0) status = outcome_of(part, gang, std::move(status));
     if (!status.ok()) fail_gang(part, gang, status);
     estimate_ns += plan.cost_ns * plan.shards + kGangOverheadNs;
     ++gang;
@@ -206,6 +207,7 @@ void HostCore::start(std::uint64_t sequence) {
     GangWork work;
     collect_operands(part, gang, work);
     Status status = backend_.run(work);
+    if (losses_ > 0) status = outcome_of(part, gang, std::move(status));
     if (!status.ok()) fail_gang(part, gang, status);
     now_ns_ = clock_.now_ns();
     complete(sequence, begin_ns, now_ns_, true);
@@ -271,10 +273,7 @@ void HostCore::finish_async(std::uint64_t sequence, Status status, std::uint64_t
                             std::uint64_t end_ns) {
   PartRun& part = *entry_at(sequence).part;
   const std::uint32_t gang = entry_at(sequence).gang;
-  // A device that was lost in the meantime explains whatever came of it.
-  if (is_any_lost(part.plan->gangs[gang].mask)) {
-    if (Status loss = lost_gang(part, gang); !loss.ok()) status = std::move(loss);
-  }
+  if (losses_ > 0) status = outcome_of(part, gang, std::move(status));
   if (!status.ok()) fail_gang(part, gang, status);
   complete(sequence, begin_ns, end_ns, true);
 }

@@ -75,4 +75,12 @@ Status HostCore::lost_gang(const PartRun& part, std::uint32_t gang) const {
   return {};
 }
 
+/// What came of `gang`, which says `status`: a device that was lost while it ran explains it
+/// better.
+Status HostCore::outcome_of(const PartRun& part, std::uint32_t gang, Status status) const {
+  if (!is_any_lost(part.plan->gangs[gang].mask)) return status;
+  Status loss = lost_gang(part, gang);
+  return loss.ok() ? status : loss;
+}
+
 }  // namespace seaway::device

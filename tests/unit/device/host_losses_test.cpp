@@ -239,6 +239,26 @@ TEST(HostLosses, AReceiverOnALostDeviceTakesWhatComesAndFails) {
   EXPECT_EQ(world.used(), 0u);
 }
 
+TEST(HostLosses, AGangInLineThatFindsItOutFailsWhateverItSays) {
+  for (const bool has_starts : {true, false}) {  // Without them, short gangs run in a row.
+    HostWorld world;
+    if (!has_starts) {
+      world.events.enable(events::EventStream::kAll &
+                          ~events::EventStream::bit(events::EventKind::kGangStart));
+    }
+    PartMaker part(1, {0});
+    const std::uint32_t inner = part.inner();
+    part.gang({}, {inner}).gang({inner}, {part.output()});
+    world.backend.during_run = [&world] { world.core.lose_device(0, "it fell off the bus"); };
+
+    world.run(1, part, {60});
+
+    EXPECT_EQ(world.said(), "lost 0, gangs 1 0-2, failed 1 " + kLoss);
+    EXPECT_EQ(world.value(60), kLoss);
+    EXPECT_EQ(world.used(), 0u);
+  }
+}
+
 TEST(HostLosses, ShortGangsAreNoExceptions) {
   HostWorld world;
   world.events.enable(events::EventStream::kAll &

@@ -64,6 +64,7 @@ class FakeBackend final : public Backend {
   bool runs_inline(std::uint64_t cost_ns) const override { return cost_ns <= 10'000; }
   Status run(const GangWork& work) override {
     clock_.advance_to(clock_.now_ns() + 1000);
+    if (during_run) during_run();
     if (!failure.ok() && gangs_to_failure-- == 0) return std::exchange(failure, Status());
     return work.executable->run(work.operands, work.outputs, work.scratch, work.shards, nullptr);
   }
@@ -105,6 +106,7 @@ class FakeBackend final : public Backend {
   bool holds_copies = false;
   Status failure;                    // Of a gang that runs in line,
   std::size_t gangs_to_failure = 0;  // behind so many others.
+  std::function<void()> during_run;  // What happens while a gang runs in line.
 
  private:
   struct Job {
