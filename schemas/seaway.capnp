@@ -24,11 +24,19 @@
 #  - arrays: `puts` name an uploaded array before any run that reads it; `releases` drop the
 #    client's handle; `fetches` ask for a value, which the host writes straight into the client's
 #    buffer and confirms with one `fetched`, also when it is an error.
-#  - cancel: to each `cancel` order of a scheduler the host answers one `fenced`, at once if the part
+#  - cancel: the scheduler passes the frame with `cancels` on to its host, ahead of the `cancel` orders
+#    that follow from it, so that what becomes poison there names the cause. To each `cancel` order of a scheduler the host answers one `fenced`, at once if the part
 #    has no edges open, else when the last of them is closed.
 #  - failure: the host reports a failed gang inside `dones`; the scheduler passes it on in
 #    `finished` with `done` = false as soon as it hears of it; the controller sends `cancels` to
 #    every island of the run. `finished` with `done` = true still follows once for each part.
+#  - lost device: the host of a device that runs nothing any more, and whose memory is gone, says
+#    `deviceLost` to the controller; a repeat means nothing. Gangs that need it fail when their turn
+#    comes, as gangs whose function fails (`dones`, `finished`, `cancels`), and arrays that lay there
+#    are poison on their host: the controller hears of each when somebody reads it. It binds no slice
+#    to the device any more. A slice that lies on it is bound anew, as soon as nothing of it is in
+#    flight, to devices that are there; where there are none, its runs end with DEVICE_LOST. Words
+#    that crossed (launches, puts) are followed as any others, and fail where they need the device.
 #  - end of definitions: `forget` names plans that no launch will name again, once all their parts
 #    have been reported finished, and clients that have gone and of which nothing is unfinished. It
 #    comes behind all that the controller ever says of them. `free`s of their arrays may still be on
@@ -52,7 +60,7 @@ struct Message {
     # Controller to client.
     resolved @6 :List(Resolved);
     reply @7 :Reply;
-    # Controller to islands and hosts.
+    # Controller to islands and hosts; cancels to schedulers, who pass them on to their hosts.
     definePlan @8 :DefinePlan;
     compile @9 :DefineFunction;
     launches @10 :LaunchBatch;
@@ -86,6 +94,8 @@ struct Message {
     weights @27 :List(TenantWeight);
     # Controller to schedulers (about plans) and hosts.
     forget @28 :Forget;
+    # Host to controller.
+    deviceLost @29 :DeviceLost;
   }
   client @25 :UInt32;
   # The client that this message is from or about; 0 where that says nothing.
@@ -200,6 +210,13 @@ struct DefinePlan {
   id @0 :UInt64;
   part @1 :Data;
   # A PartPlan (program.capnp) as a message of its own.
+}
+
+struct DeviceLost {
+  island @0 :UInt32;
+  device @1 :UInt32;
+  message @2 :Text;
+  # "device 1 of island 0 is lost: ", and why.
 }
 
 struct TenantWeight {

@@ -103,7 +103,9 @@ class Slice {
   /// Gives the devices back once runs already enqueued are done; new runs that name it are refused
   /// with kInvalidArgument. Blocks until the cluster has agreed.
   Status release();
-  /// Administrative: binds it to other physical devices, between runs; values stay bit-equal.
+  /// Administrative: binds it to other physical devices, between runs; values stay bit-equal. When
+  /// a device is lost this happens by itself; values that lay there are then kInputLost. Where
+  /// there are no other devices, runs end with kDeviceLost, and so does this.
   Status rebind();
 
   // Where actors go; include seaway/app.hpp. As it is bound at the time of the call.
@@ -132,7 +134,8 @@ class Client {
 
   /// Acquires devices that fulfil `request`. Blocks until the cluster has answered.
   /// Errors: kInvalidArgument when no island could ever hold it, with what there is;
-  /// kResourceExhausted when none can now; kDeadlineExceeded.
+  /// kResourceExhausted when none can now; kDeviceLost when only lost devices keep it from fitting;
+  /// kDeadlineExceeded.
   Result<Slice> acquire_slice(const SliceRequest& request) const;
 
   /// Uploads a global, row-major value and splits it by `sharding`. Returns an array at once; a

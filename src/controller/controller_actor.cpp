@@ -113,6 +113,12 @@ void ControllerActor::receive(const Frame& frame) {
         core_.why_answer(answer.getRequest(), answer.getIsland(), answer.getText().cStr());
         break;
       }
+      case Message::DEVICE_LOST: {
+        const auto lost = message.getDeviceLost();
+        core_.device_lost(lost.getIsland(), lost.getDevice(),
+                          {StatusCode::kDeviceLost, lost.getMessage().cStr()});
+        break;
+      }
       default:
         return protocol_error("the controller got a message of kind " +
                               std::to_string(static_cast<int>(message.which())) +

@@ -10,6 +10,7 @@
 #include <memory_resource>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -89,6 +90,8 @@ class ControllerCore {
   void part_failed(Stamp stamp, Status status);
   void part_enqueued(Stamp stamp);
   void part_finished(Stamp stamp, IslandId island);
+  /// A device is gone, with its memory; `cause` says which and why. A repeat means nothing.
+  void device_lost(IslandId island, DeviceId device, const Status& cause);
   void why_answer(std::uint64_t question, IslandId island, const std::string& text);
 
   /// Stamps and launches whatever can go now; called once after a batch of the above.
@@ -99,6 +102,9 @@ class ControllerCore {
   std::string function_name(FunctionId id) const;
   std::string program_name(ProgramId id) const;
   std::string tenant_name(TenantId id) const;
+  /// Slices that are bound to a device or on their way there. For checkers.
+  std::vector<SliceId> slices_on(IslandId island, DeviceId device) const;
+  bool has_slice(SliceId slice) const { return slices_.contains(slice); }
   std::size_t runs_unfinished() const { return runs_unfinished_; }
   std::size_t array_count() const { return arrays_.size(); }
   std::size_t client_count() const { return clients_.size(); }
@@ -178,12 +184,18 @@ class ControllerCore {
   void keep_name(std::uint64_t id, std::string name);
   std::string old_name(std::uint64_t id) const;
 
+  // losses.cpp
+  const Status* loss_of(const program::Binding& binding) const;
+  void displace(Slice& slice);
+  Status lost_slice(const Program& program) const;
+
   // slices.cpp
   static bool uses(const Program& program, SliceId slice);
   void close(Slice& slice);
   static std::string binding_text(const program::Binding& binding);
   void give_back_slices();
   void try_rebind(Slice& slice);
+  void end_rebind(Slice& slice, const Status& status);
   void migrate(Slice& slice, const program::Binding& target);
   void finish_migration(Run& run);
   void reply(ClientId client, std::uint64_t request, Status status, std::string text = "");
@@ -214,7 +226,8 @@ class ControllerCore {
   std::map<ProgramId, std::unique_ptr<Program>> programs_;
   std::map<SliceId, std::unique_ptr<Slice>> slices_;
   std::size_t puts_waiting_ = 0;
-  std::size_t slices_closing_ = 0;  // Released, and not gone.
+  std::size_t slices_closing_ = 0;                                // Released, and not gone.
+  std::map<std::pair<IslandId, DeviceId>, Status> lost_devices_;  // For ever: none comes back.
   std::map<std::uint64_t, ArraySpec> specs_;
   // Its records come and go with every run: a pool spares most of what the heap would cost.
   std::pmr::unsynchronized_pool_resource array_pool_;

@@ -214,7 +214,7 @@ bool ControllerCore::can_stamp(Run& run) {
   if (!is_ready(program)) return false;
   for (const auto& [id, generation] : program.generations) {
     const auto slice = slices_.find(id);
-    if (slice != slices_.end() && slice->second->rebind_request != 0) return false;
+    if (slice != slices_.end() && slice->second->is_suspended()) return false;
   }
   return true;
 }
@@ -226,6 +226,7 @@ bool ControllerCore::pump_client(Client& client) {
     if (++looked_at > options_.limits.lookahead_max) return false;
     if (!can_stamp(run)) continue;
     Status failure = run.program->failure;
+    if (failure.ok()) failure = lost_slice(*run.program);
     if (failure.ok()) failure = arg_failure(run);
     if (failure.ok() && !has_quota(run)) {
       // Later releases may make room while something of this client is unfinished.
@@ -247,7 +248,7 @@ bool ControllerCore::pump_client(Client& client) {
 
 void ControllerCore::pump() {
   for (auto& [id, slice] : slices_) {
-    if (slice->rebind_request != 0) try_rebind(*slice);
+    if (slice->is_suspended()) try_rebind(*slice);
   }
   if (puts_waiting_ > 0) {
     for (const auto& [id, client] : clients_) pump_puts(*client);

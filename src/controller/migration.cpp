@@ -134,8 +134,12 @@ void ControllerCore::finish_migration(Run& run) {
     keep(client, array.island, array.kept_bytes);
   } else {
     array.state = Array::State::kFailed;
-    array.failure =
-        new Status(input_lost("the move to other devices failed: " + run.failure.to_string()));
+    outbox_.islands[slice.target.island].frees.push_back(run.first_output);
+    // Down a chain the root cause is passed on as it is.
+    array.failure = run.failure.code() == StatusCode::kInputLost
+                        ? new Status(run.failure)
+                        : new Status(input_lost("the move to other devices failed: " +
+                                                run.failure.to_string()));
   }
   forget_plans(*run.program);
   migrations_.erase(run.first_output);
@@ -143,12 +147,7 @@ void ControllerCore::finish_migration(Run& run) {
   --runs_in_flight_;
   --runs_unfinished_;
   recycle(run);
-  if (slice.moves_in_flight == 0) {
-    slice.binding = slice.target;
-    ++slice.generation;
-    reply(slice.client, slice.rebind_request, {}, binding_text(slice.binding));
-    slice.rebind_request = 0;
-  }
+  if (slice.moves_in_flight == 0) end_rebind(slice, {});
   drop_reference(id, array);
 }
 

@@ -132,9 +132,14 @@ struct ControllerCore::Slice {
   std::vector<Program*> users;  // While it is released and not gone.
   std::uint32_t puts_waiting = 0;
   std::uint32_t runs_in_flight = 0;
-  std::uint64_t rebind_request = 0;  // Not 0: suspended until nothing of it is in flight.
+  std::uint64_t rebind_request = 0;  // Not 0: its client has asked to have it bound anew.
+  bool is_displaced = false;         // A device of it is lost: it is bound anew unasked.
+  Status failure;                    // The same, and there are no others: what its runs end with.
   std::uint32_t moves_in_flight = 0;
   program::Binding target;
+
+  /// No run is stamped until nothing of it is in flight and it has been bound anew.
+  bool is_suspended() const { return rebind_request != 0 || is_displaced; }
 };
 
 struct ControllerCore::WhyQuestion {

@@ -80,6 +80,7 @@ bool ControllerCore::uses(const Program& program, SliceId slice) {
 /// Nothing new uses `slice` from here on; what is enqueued already is done first.
 void ControllerCore::close(Slice& slice) {
   slice.is_released = true;
+  slice.is_displaced = false;  // What is moving already arrives; nothing else is worth a move.
   ++slices_closing_;
   const auto end = programs_.lower_bound(make_id(slice.client + 1, 0));
   for (auto it = programs_.lower_bound(make_id(slice.client, 0)); it != end; ++it) {
@@ -92,7 +93,7 @@ void ControllerCore::close(Slice& slice) {
 void ControllerCore::give_back_slices() {
   for (const auto& [id, slice] : slices_) {
     if (!slice->is_released || slice->is_gone) continue;
-    if (slice->rebind_request != 0 || slice->moves_in_flight > 0) continue;
+    if (slice->is_suspended() || slice->moves_in_flight > 0) continue;
     if (slice->puts_waiting > 0) continue;
     const bool is_in_use =
         std::any_of(slice->users.begin(), slice->users.end(),
@@ -126,18 +127,27 @@ void ControllerCore::rebind_slice(ClientId client, std::uint64_t request, SliceI
 void ControllerCore::try_rebind(Slice& slice) {
   if (slice.runs_in_flight > 0 || slice.moves_in_flight > 0) return;
   auto target = binder_.rebind(slice.id);
-  if (!target.ok()) {
-    reply(slice.client, slice.rebind_request, target.status());
-    slice.rebind_request = 0;
-    return;
-  }
+  if (!target.ok()) return end_rebind(slice, target.status());
   slice.target = *target;
   migrate(slice, *target);
-  if (slice.moves_in_flight > 0) return;
-  slice.binding = slice.target;
-  ++slice.generation;
-  reply(slice.client, slice.rebind_request, {}, binding_text(slice.binding));
+  if (slice.moves_in_flight == 0) end_rebind(slice, {});
+}
+
+/// Nothing of `slice` moves any more: it is where it was to be, or it stays, for the reason given.
+void ControllerCore::end_rebind(Slice& slice, const Status& status) {
+  if (status.ok()) {
+    slice.binding = slice.target;
+    ++slice.generation;
+  }
+  if (slice.rebind_request != 0) {
+    reply(slice.client, slice.rebind_request, status,
+          status.ok() ? binding_text(slice.binding) : "");
+  }
   slice.rebind_request = 0;
+  slice.is_displaced = false;
+  slice.failure = Status();
+  if (status.ok()) return displace(slice);  // Another device may have been lost meanwhile.
+  if (const Status* loss = loss_of(slice.binding)) slice.failure = *loss;
 }
 
 ControllerCore::Run* ControllerCore::unstamped_producer(const Run& run) {

@@ -28,6 +28,8 @@ class CpuBackend final : public Backend {
   CpuBackend(actor::Engine& engine, function::TbbParallelism& arena,
              std::function<void()> on_progress, Compiler compiler = function::compile_cpu);
 
+  /// These devices live as long as their process: none of them is ever lost.
+  void watch(DeviceLost) override {}
   void compile(function::Graph graph, function::AxisSizes axes, CompileDone done) override;
   bool runs_inline(std::uint64_t cost_ns) const override;
   Status run(const GangWork& work) override;

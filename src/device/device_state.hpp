@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "seaway/status.hpp"
+
 namespace seaway::device {
 
 /// Owned by the host core; the device's actor and the gang executor both run on the control thread.
@@ -16,6 +18,7 @@ struct DeviceState {
   std::uint64_t gangs_done = 0;
   std::uint64_t busy_ns = 0;  // Time in gangs.
   bool is_draining = false;   // Nothing new starts on it; what runs ends.
+  Status loss;                // Why it runs nothing and holds nothing any more; OK: it is there.
 };
 
 }  // namespace seaway::device

@@ -38,7 +38,10 @@ struct HostActor::Decoder {
 HostActor::HostActor(HostCore::Options options, HostWiring wiring, Backend& backend)
     : wiring_(std::move(wiring)),
       backend_(backend),
-      core_(options, backend, wiring_.bulk, wiring_.engine.clock(), wiring_.events) {}
+      core_(options, backend, wiring_.bulk, wiring_.engine.clock(), wiring_.events) {
+  backend_.watch(
+      [this](DeviceId device, const std::string& cause) { core_.lose_device(device, cause); });
+}
 
 void HostActor::receive(const Frame& frame) {
   const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
@@ -50,6 +53,12 @@ void HostActor::receive(const Frame& frame) {
         for (const auto order : message.getOrders()) {
           core_.order(static_cast<program::OrderKind>(order.getKind()), order.getId(),
                       order.getFirst(), order.getLast());
+        }
+        break;
+      case Message::CANCELS:
+        for (const auto cancel : message.getCancels()) {
+          core_.explain_cancel(cancel.getStamp(),
+                               wire::read_status(cancel.getCode(), cancel.getMessage()));
         }
         break;
       case Message::EDGES:
@@ -177,6 +186,7 @@ void HostActor::send_compiled(FunctionId function, const Status& status,
 void HostActor::idle() {
   const bool has_more = core_.advance();
   core_.record_room();
+  flush_lost();
   flush_enqueued();
   flush_edges();
   flush_fetched();
@@ -266,6 +276,18 @@ void HostActor::flush_fetched() {
     begin = end;
   }
   fetched.clear();
+}
+
+void HostActor::flush_lost() {
+  for (const HostOutbox::LostDevice& lost : core_.outbox().lost) {
+    wire::FrameBuilder builder;
+    auto message = builder.init_root<Message>().initDeviceLost();
+    message.setIsland(core_.options().island);
+    message.setDevice(lost.device);
+    message.setMessage(lost.status.message());
+    wiring_.router.send(Role::kController, 0, builder.finish());
+  }
+  core_.outbox().lost.clear();
 }
 
 void HostActor::flush_enqueued() {

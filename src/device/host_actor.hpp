@@ -50,6 +50,7 @@ class HostActor final : public actor::Actor {
   void flush_edges();
   void flush_fetched();
   void flush_enqueued();
+  void flush_lost();
 
   HostWiring wiring_;
   Backend& backend_;

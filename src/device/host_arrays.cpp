@@ -116,7 +116,11 @@ bool HostCore::bind_arg(PartRun& part, std::uint32_t arg) {
     return false;
   }
   SEAWAY_CHECK(record.state != ArrayRecord::State::kPending, part.stamp, id);
-  if (record.state == ArrayRecord::State::kOnHost) {
+  // What is copied off a slice with a lost device is read where it lies: there is nowhere to load
+  // it.
+  const bool is_loaded =
+      record.state == ArrayRecord::State::kOnHost && !is_any_lost(record.desc->mask);
+  if (is_loaded) {
     // The built-in devices share the host's memory: loading hands the bytes over.
     charge(record.desc->group.devices, record.desc->shard_bytes);
     record.state = ArrayRecord::State::kReady;

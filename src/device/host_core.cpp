@@ -26,6 +26,7 @@ HostCore::HostCore(Options options, Backend& backend, transport::LocalBulk& bulk
       events_(events),
       slabs_(heap_, {}),
       devices_(options.devices),
+      lost_((options.devices + 63) / 64),
       blocked_((options.devices + 63) / 64) {
   std::vector<DeviceId> all(options.devices);
   for (DeviceId i = 0; i < options.devices; ++i) all[i] = i;
@@ -90,6 +91,10 @@ void HostCore::launch(Stamp stamp, RunId run, PlanId plan_id, TenantId tenant, b
     part->outputs[i] = id_at(next++);
     ArrayRecord& record = arrays_[part->outputs[i]];
     record.desc = plan.outputs[i];
+  }
+  if (const auto held = held_causes_.find(stamp); held != held_causes_.end()) {
+    part->cancel_cause = std::move(held->second);
+    held_causes_.erase(held);
   }
   last_launch_ = stamp;
   parts_.emplace(stamp, std::move(part));
@@ -186,13 +191,23 @@ void HostCore::apply_order(OrderKind kind, std::uint64_t id, std::uint32_t first
   }
 }
 
+void HostCore::explain_cancel(Stamp stamp, Status cause) {
+  if (PartRun* part = find(stamp)) {
+    part->cancel_cause = std::move(cause);
+  } else if (stamp > last_launch_) {
+    held_causes_[stamp] = std::move(cause);
+  }
+}
+
 void HostCore::cancel(PartRun& part) {
   if (part.is_cancelled) return;
   part.is_cancelled = true;
   if (!part.has_failed()) {
     // The controller knows why, and has told whoever asked: nothing to report upwards.
     part.is_reported = true;
-    part.failure = cancelled("run " + std::to_string(part.run) + " was cancelled");
+    part.failure = !part.cancel_cause.ok()
+                       ? part.cancel_cause
+                       : cancelled("run " + std::to_string(part.run) + " was cancelled");
   }
   if (!part.is_armed) decline(part);
   // Gangs that will never be placed make nothing: their values are poison from now on.
@@ -259,7 +274,7 @@ void HostCore::erase_part(PartRun& part) {
   parts_.erase(found);
   spare->blocks.clear();
   spare->sends.clear();
-  spare->failure = Status();
+  spare->failure = spare->cancel_cause = Status();
   spare->room_mark = 0;
   spare->busy_ns = 0;
   spare->gangs_placed = spare->gangs_done = spare->gangs_ran = 0;

@@ -56,7 +56,12 @@ struct HostOutbox {
   std::vector<Failure> failures;
   std::vector<Edge> edges;
   std::vector<Fetched> fetched;
+  struct LostDevice {
+    DeviceId device = 0;
+    Status status;
+  };
   std::vector<Stamp> enqueued;  // Parts whose enqueueing was to be acknowledged.
+  std::vector<LostDevice> lost;
 };
 
 /// The pure core of one host: stores, streams and transfers of an island's devices.
@@ -100,9 +105,16 @@ class HostCore {
   // What the scheduler says: entries of the order, in order.
   void order(program::OrderKind kind, std::uint64_t id, std::uint32_t first, std::uint32_t last);
 
+  /// Why the part of `stamp` is cancelled by an order that may follow; it may be over by then.
+  void explain_cancel(Stamp stamp, Status cause);
+
   // What other hosts say.
   void edge(HostOutbox::Edge::Kind kind, Stamp stamp, std::uint32_t edge, HostId from,
             Status status);
+
+  /// What the backend says: `device` is lost, with all that lies in its memory. Gangs that need the
+  /// one or the other fail when their turn comes (HO-5). A repeat means nothing.
+  void lose_device(DeviceId device, const std::string& cause);
 
   /// Runs whatever can run, for at most about a millisecond of kernels. True when there is more to
   /// do at once: call again after other messages had their turn.
@@ -141,6 +153,7 @@ class HostCore {
     bool has_waiters = false;
     bool is_settled = false;  // The part that makes it is over: its outcome cannot change any more.
     bool is_dropped = false;  // Freed, but for those who wait to read it.
+    bool is_lost = false;     // Poisoned, as a device that it lay on is lost.
     std::shared_ptr<const ArrayDesc> desc;
     ShardMemory memory;
     std::unique_ptr<Status> poison;
@@ -204,6 +217,13 @@ class HostCore {
   void collect_operands(const PartRun& part, std::uint32_t gang, GangWork& work);
   Entry& entry_at(std::uint64_t sequence) { return pending_[sequence - pending_base_]; }
 
+  // host_losses.cpp: what a lost device takes with it.
+  bool is_any_lost(const DeviceMask& mask) const { return losses_ > 0 && intersects(lost_, mask); }
+  Status loss_on(const program::DeviceGroup& group) const;
+  Status lost_value(const PartRun& part, std::uint32_t value) const;
+  Status lost_gang(const PartRun& part, std::uint32_t gang) const;
+  Status outcome_of(const PartRun& part, std::uint32_t gang, Status status) const;
+
   // host_edges.cpp: values from and to other islands.
   void arm_ready_parts();
   bool has_room(const PartRun& part) const;
@@ -244,6 +264,8 @@ class HostCore {
   store::SlabCache slabs_;
   std::vector<DeviceState> devices_;
   DeviceMask all_devices_;
+  DeviceMask lost_;
+  std::size_t losses_ = 0;  // Bits of lost_.
   std::unordered_map<FunctionId, std::shared_ptr<const function::Executable>> functions_;
   std::unordered_map<PlanId, std::unique_ptr<HostPlan>> plans_;
   std::vector<PlanId> forgotten_plans_;               // Of plans_: they go when no part uses them.
@@ -270,6 +292,7 @@ class HostCore {
     Status status;
   };
   std::unordered_map<std::uint64_t, HeldEdge> held_edges_;  // Their launch has not arrived.
+  std::unordered_map<Stamp, Status> held_causes_;           // The same.
   std::vector<Entry> pending_;  // Entries [pending_begin_, size()) are not all done.
   std::size_t pending_begin_ = 0;
   std::uint64_t pending_base_ = 0;  // Sequence number of pending_[0].

@@ -160,6 +160,10 @@ void HostCore::try_send(PartRun& part, std::uint32_t send) {
   if (state.state != SendState::State::kWaiting || !state.is_armed || !state.is_made) return;
   state.state = SendState::State::kSent;
   const program::Send& shape = part.plan->part->sends[send];
+  // What is on its way has left the device; what is in host room never needs it again.
+  if (losses_ > 0 && !part.has_failed() && !state.moved.has_value()) {
+    if (Status loss = lost_value(part, shape.value); !loss.ok()) fail(part, std::move(loss));
+  }
   Edge message{Edge::Kind::kDelivered, state.receiver, part.stamp, shape.edge, 0, part.failure};
   if (!part.has_failed()) {
     const program::Value& value = part.plan->part->values[shape.value];
@@ -204,7 +208,11 @@ void HostCore::move_send(PartRun& part, std::uint32_t send) {
   SendState& state = part.sends[send];
   const program::Send& shape = part.plan->part->sends[send];
   if (state.state == SendState::State::kClosed || state.moved.has_value()) return;
-  if (state.state == SendState::State::kWaiting && part.has_failed()) return;
+  const bool is_waiting = state.state == SendState::State::kWaiting;
+  if (is_waiting && losses_ > 0 && !part.has_failed()) {
+    if (Status loss = lost_value(part, shape.value); !loss.ok()) fail(part, std::move(loss));
+  }
+  if (is_waiting && part.has_failed()) return;
   // What is on its way and not being copied yet is offered anew from host room.
   const bool is_offered = state.state == SendState::State::kSent;
   if (is_offered && !bulk_.take_edge(part.stamp, shape.edge)) return;

@@ -120,10 +120,12 @@ bool HostCore::run_short_gangs(std::uint64_t sequence, std::uint64_t& burst_ns) 
   std::uint32_t gang = first;
   while (gang < entry.last && estimate_ns <= kShortBurstNs && !part.has_failed()) {
     const GangPlan& plan = part.plan->gangs[gang];
-    if (!plan.is_short || !is_ready(part, gang) || !bind_tables(part, gang)) break;
+    if (!plan.is_short || is_any_lost(plan.mask)) break;
+    if (!is_ready(part, gang) || !bind_tables(part, gang)) break;
     GangWork work;
     collect_operands(part, gang, work);
-    const Status status = backend_.run(work);
+    Status status = backend_.run(work);
+    if (losses_ > 0) status = outcome_of(part, gang, std::move(status));
     if (!status.ok()) fail_gang(part, gang, status);
     estimate_ns += plan.cost_ns * plan.shards + kGangOverheadNs;
     ++gang;
@@ -171,6 +173,9 @@ void HostCore::start(std::uint64_t sequence) {
   PartRun& part = *entry.part;
   const std::uint32_t gang = entry.gang;
   const GangPlan& plan = part.plan->gangs[gang];
+  if (!part.has_failed() && is_any_lost(plan.mask)) {
+    if (Status loss = lost_gang(part, gang); !loss.ok()) fail_gang(part, gang, loss);
+  }
   const bool is_bound = !part.has_failed() && bind_tables(part, gang);
   if (!is_bound) {
     SEAWAY_CHECK(part.has_failed(), part.stamp, gang);
@@ -202,6 +207,7 @@ void HostCore::start(std::uint64_t sequence) {
     GangWork work;
     collect_operands(part, gang, work);
     Status status = backend_.run(work);
+    if (losses_ > 0) status = outcome_of(part, gang, std::move(status));
     if (!status.ok()) fail_gang(part, gang, status);
     now_ns_ = clock_.now_ns();
     complete(sequence, begin_ns, now_ns_, true);
@@ -239,6 +245,7 @@ void HostCore::collect_operands(const PartRun& part, std::uint32_t gang, GangWor
   }
   work.executable = plan.executable;
   work.shards = plan.shards;
+  work.devices = part.plan->part->groups[part.plan->part->gangs[gang].group].devices;
   work.operands = operand_scratch_;
   work.outputs = output_scratch_;
   if (plan.scratch_block != kNone) work.scratch = buffer_at(part, plan.scratch);
@@ -264,7 +271,10 @@ void HostCore::start_reshard(PartRun& part, std::uint32_t gang, std::uint64_t se
 
 void HostCore::finish_async(std::uint64_t sequence, Status status, std::uint64_t begin_ns,
                             std::uint64_t end_ns) {
-  if (!status.ok()) fail_gang(*entry_at(sequence).part, entry_at(sequence).gang, status);
+  PartRun& part = *entry_at(sequence).part;
+  const std::uint32_t gang = entry_at(sequence).gang;
+  if (losses_ > 0) status = outcome_of(part, gang, std::move(status));
+  if (!status.ok()) fail_gang(part, gang, status);
   complete(sequence, begin_ns, end_ns, true);
 }
 

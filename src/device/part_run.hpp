@@ -42,6 +42,7 @@ struct PartRun {
   std::vector<SendState> sends;
   std::vector<ReceiveState> receives;
   Status failure;               // Why its gangs are no-ops, if it has failed.
+  Status cancel_cause;          // Why it will be cancelled, if that has been said.
   std::uint64_t room_mark = 0;  // Its room begins behind all entries before this one.
   std::uint32_t gangs_placed = 0;
   std::uint32_t gangs_done = 0;

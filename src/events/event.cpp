@@ -40,6 +40,7 @@ constexpr Words kWords[kEventKinds] = {
     {"upload", "array", "bytes", nullptr, nullptr},
     {"fetch", "array", "bytes", nullptr, nullptr},
     {"message", nullptr, "count", "message", "role"},
+    {"device_lost", nullptr, nullptr, nullptr, "device"},
 };
 
 void append(std::string& text, const char* name, std::uint64_t number) {

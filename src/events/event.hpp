@@ -52,9 +52,10 @@ enum class EventKind : std::uint8_t {
                    // value = bytes.
   kFetch,          // A client's array is read: island, object = array, tenant, value = bytes.
   kMessage,        // Messages of one kind: place = role, position = kind, value = count.
+  kDeviceLost,     // A device runs nothing any more, its memory is gone: island, place = device.
 };
-constexpr unsigned kEventKinds = 25;
-static_assert(static_cast<unsigned>(EventKind::kMessage) + 1 == kEventKinds);
+constexpr unsigned kEventKinds = 26;
+static_assert(static_cast<unsigned>(EventKind::kDeviceLost) + 1 == kEventKinds);
 
 /// "gang_end".
 std::string_view to_string(EventKind kind);

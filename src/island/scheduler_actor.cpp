@@ -112,6 +112,8 @@ void SchedulerActor::receive(const Frame& frame) {
         break;
       case Message::CANCELS:
         for (const auto cancel : message.getCancels()) core_.cancel(cancel.getStamp());
+        // Ahead of the orders: what becomes poison there names the cause.
+        router_.send(Role::kHost, island_, frame);
         break;
       case Message::WEIGHTS:
         for (const auto weight : message.getWeights()) {

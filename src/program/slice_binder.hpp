@@ -27,11 +27,16 @@ class SliceBinder {
  public:
   virtual ~SliceBinder() = default;
 
-  /// Binds a new slice. Errors: kInvalidArgument or kResourceExhausted with the numbers.
+  /// Binds a new slice. Errors: kInvalidArgument or kResourceExhausted with the numbers;
+  /// kDeviceLost when only devices that are lost keep it from fitting.
   virtual Result<Binding> acquire(ClientId client, SliceId slice, const SliceRequest& request) = 0;
-  /// Binds `slice` anew, to other devices where there are any.
+  /// Binds `slice` anew, to other devices where there are any. Errors: kDeviceLost when it lies on
+  /// a lost device and none can take its place; it stays where it is.
   virtual Result<Binding> rebind(SliceId slice) = 0;
   virtual Status release(SliceId slice) = 0;
+  /// No slice is bound to `device` any more; those that are stay until they are bound anew. False
+  /// when it is known to be lost.
+  virtual bool lose(IslandId island, DeviceId device) = 0;
   /// One slice a line, for `stats` and messages.
   virtual std::string to_string() const = 0;
 };

@@ -27,7 +27,8 @@ bool contains(const program::Binding* binding, IslandId island, DeviceId device)
 
 IslandId ResourceCore::add_island(std::vector<DeviceInfo> devices) {
   const std::size_t count = devices.size();
-  islands_.push_back({std::move(devices), std::vector<std::uint32_t>(count, 0)});
+  islands_.push_back(
+      {std::move(devices), std::vector<std::uint32_t>(count, 0), std::vector<bool>(count, false)});
   return static_cast<IslandId>(islands_.size() - 1);
 }
 
@@ -49,7 +50,12 @@ Result<BoundSlice> ResourceCore::rebind(SliceId slice, ClientId client) {
   // Its own load is no reason to move, nor to stay.
   remove_load(bound.binding);
   Result<Candidate> chosen = choose(bound.request, &bound.binding);
-  SEAWAY_CHECK(chosen.ok(), chosen.status().to_string());  // Where it is now is always possible.
+  if (!chosen.ok()) {
+    // Where it is now is always possible, unless something of it is lost.
+    SEAWAY_CHECK(chosen.status().code() == StatusCode::kDeviceLost, chosen.status().to_string());
+    add_load(bound.binding);
+    return chosen.status();
+  }
   bound.binding = std::move(chosen->binding);
   ++bound.generation;
   add_load(bound.binding);
@@ -69,6 +75,13 @@ std::vector<SliceId> ResourceCore::release_owner(ClientId client) {
   }
   for (const SliceId slice : owned) erase(slice);
   return owned;
+}
+
+bool ResourceCore::lose(IslandId island, DeviceId device) {
+  SEAWAY_CHECK(device < devices(island).size(), island, device);
+  if (islands_[island].is_lost[device]) return false;
+  islands_[island].is_lost[device] = true;
+  return true;
 }
 
 const BoundSlice* ResourceCore::find(SliceId slice) const {
@@ -183,7 +196,7 @@ Result<ResourceCore::Candidate> ResourceCore::choose(const SliceRequest& request
       }
     }
   }
-  if (!best) return no_island_holds(request);
+  if (!best) return would_fit(request) ? too_many_lost(request) : no_island_holds(request);
   return *std::move(best);
 }
 
@@ -194,7 +207,7 @@ std::optional<ResourceCore::Candidate> ResourceCore::choose_on(
   const auto count = static_cast<std::size_t>(request.devices);
   std::vector<DeviceId> fitting;
   for (DeviceId device = 0; device < on.devices.size(); ++device) {
-    if (on.devices[device].kind == kind) fitting.push_back(device);
+    if (on.devices[device].kind == kind && !on.is_lost[device]) fitting.push_back(device);
   }
   if (fitting.size() < count) return std::nullopt;
   if (request.placement == Placement::kSpread) {
@@ -233,6 +246,48 @@ ResourceCore::Candidate ResourceCore::weigh(IslandId island, std::vector<DeviceI
   candidate.island_load = (candidate.island_load << 16) / on.load.size();
   candidate.binding = {island, std::move(devices)};
   return candidate;
+}
+
+/// Whether it would fit if no device were lost.
+bool ResourceCore::would_fit(const SliceRequest& request) const {
+  ResourceCore whole(limits_);
+  for (const Island& island : islands_) whole.add_island(island.devices);
+  for (IslandId island = 0; island < islands_.size(); ++island) {
+    if (request.island && *request.island != island) continue;
+    for (const DeviceInfo& device : islands_[island].devices) {
+      if (!request.kind.empty() && request.kind != device.kind) continue;
+      if (whole.choose_on(island, request, device.kind, nullptr)) return true;
+    }
+  }
+  return false;
+}
+
+/// Why nothing fits that would have: the devices that could be asked for and are lost.
+Status ResourceCore::too_many_lost(const SliceRequest& request) const {
+  constexpr std::size_t kNamesMax = 4;
+  std::size_t total = 0, lost = 0;
+  std::string names;
+  for (IslandId island = 0; island < islands_.size(); ++island) {
+    if (request.island && *request.island != island) continue;
+    for (DeviceId device = 0; device < islands_[island].devices.size(); ++device) {
+      if (!request.kind.empty() && request.kind != islands_[island].devices[device].kind) continue;
+      ++total;
+      if (!islands_[island].is_lost[device]) continue;
+      if (++lost > kNamesMax) continue;
+      names += (names.empty() ? "" : ", ") + std::string("device ") + std::to_string(device) +
+               " of island " + std::to_string(island);
+    }
+  }
+  if (lost > kNamesMax) names += " and " + std::to_string(lost - kNamesMax) + " more";
+  return {StatusCode::kDeviceLost,
+          name_of(request.slice) +
+              " refused: " + count_of(static_cast<std::size_t>(request.devices), "device") +
+              (request.kind.empty() ? "" : " of kind \"" + request.kind + "\"") + " wanted" +
+              (request.placement == Placement::kContiguous ? ", side by side" : "") + ", but of " +
+              std::to_string(total) + " there " + std::to_string(lost) +
+              (lost == 1 ? " is lost: " : " are lost: ") + names +
+              (lost == total ? "; start an island that has some" : "; ask for fewer") +
+              (request.island ? ", or leave the island open" : "")};
 }
 
 /// Why nothing fits: the numbers of what was asked for against what there is.
@@ -312,7 +367,10 @@ std::string ResourceCore::to_string() const {
   for (IslandId island = 0; island < islands_.size(); ++island) {
     text += "island " + std::to_string(island) + ": " +
             count_of(islands_[island].devices.size(), "device") + ", load";
-    for (const std::uint32_t load : islands_[island].load) text += " " + std::to_string(load);
+    for (DeviceId device = 0; device < islands_[island].devices.size(); ++device) {
+      text += " " + std::to_string(islands_[island].load[device]);
+      if (islands_[island].is_lost[device]) text += " (lost)";
+    }
     text += '\n';
   }
   for (const auto& [slice, bound] : slices_) {

@@ -60,17 +60,22 @@ class ResourceCore {
 
   /// Binds a new slice to the least loaded devices that satisfy `request`.
   /// Errors: kInvalidArgument if the request is wrong in itself or names a kind or island that does
-  /// not exist; kResourceExhausted if no island can hold it, or at the tenant's limit;
-  /// kPermissionDenied if the id belongs to another client.
+  /// not exist; kResourceExhausted if no island can hold it, or at the tenant's limit; kDeviceLost
+  /// if only lost devices keep it from fitting; kPermissionDenied if the id belongs to another
+  /// client.
   Result<BoundSlice> acquire(const SliceRequest& request);
   /// Binds it anew, to devices other than its present ones as far as there are such; it may move to
   /// another island unless its request names one.
-  /// Errors: kInvalidArgument if it is not held; kPermissionDenied if another client holds it.
+  /// Errors: kInvalidArgument if it is not held; kPermissionDenied if another client holds it;
+  /// kDeviceLost if it lies on a lost device and no others can take its place.
   Result<BoundSlice> rebind(SliceId slice, ClientId client);
   /// Errors: as rebind().
   Status release(SliceId slice, ClientId client);
   /// The client is gone: releases its slices and returns them, by rising id.
   std::vector<SliceId> release_owner(ClientId client);
+
+  /// `device` is in no new binding any more. False, and nothing happens, if it is lost already.
+  bool lose(IslandId island, DeviceId device);
 
   /// Null if it is not held. Valid until the next call that changes anything.
   const BoundSlice* find(SliceId slice) const;
@@ -87,6 +92,7 @@ class ResourceCore {
   struct Island {
     std::vector<DeviceInfo> devices;
     std::vector<std::uint32_t> load;  // Per device.
+    std::vector<bool> is_lost;        // Per device.
   };
   /// A possible binding, and how bad it is: less is better, in this order.
   struct Candidate {
@@ -100,6 +106,8 @@ class ResourceCore {
   Status check(const SliceRequest& request) const;
   Status check_mesh(const SliceRequest& request) const;
   Status check_kind_and_island(const SliceRequest& request) const;
+  bool would_fit(const SliceRequest& request) const;
+  Status too_many_lost(const SliceRequest& request) const;
   Result<Candidate> choose(const SliceRequest& request, const program::Binding* present) const;
   std::optional<Candidate> choose_on(IslandId island, const SliceRequest& request,
                                      const std::string& kind,

@@ -39,6 +39,7 @@ class ResourceBinder final : public program::SliceBinder {
     return bound->binding;
   }
   Status release(SliceId slice) override { return core_.release(slice, client_of(slice)); }
+  bool lose(IslandId island, DeviceId device) override { return core_.lose(island, device); }
   std::string to_string() const override { return core_.to_string(); }
 
  private:

@@ -5,6 +5,7 @@
 #include "events/event_stream.hpp"
 #include "sim/gang_checker.hpp"
 #include "sim/input_checker.hpp"
+#include "sim/loss_checker.hpp"
 #include "sim/memory_checker.hpp"
 #include "sim/outcome_checker.hpp"
 #include "sim/progress_checker.hpp"
@@ -19,6 +20,7 @@ class Checkers final : public events::EventSink {
       : outcomes_(verdict),
         gangs_(surroundings, verdict),
         inputs_(surroundings, verdict),
+        losses_(surroundings, verdict),
         memory_(surroundings, verdict),
         progress_(verdict),
         shares_(surroundings, verdict) {}
@@ -27,6 +29,7 @@ class Checkers final : public events::EventSink {
     outcomes_.record(event);
     gangs_.record(event);
     inputs_.record(event);
+    losses_.record(event);
     memory_.record(event);
     progress_.record(event);
     shares_.record(event);
@@ -44,6 +47,7 @@ class Checkers final : public events::EventSink {
   OutcomeChecker outcomes_;
   GangChecker gangs_;
   InputChecker inputs_;
+  LossChecker losses_;
   MemoryChecker memory_;
   ProgressChecker progress_;
   ShareChecker shares_;

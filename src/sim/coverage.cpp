@@ -41,6 +41,13 @@ std::string_view to_string(Feature feature) {
       "puts over quota",
       "refused runs",
       "runs over quota",
+      "worlds with losses",
+      "lost devices",
+      "runs that failed of a loss",
+      "values lost with a device",
+      "slices that left a lost device",
+      "runs without devices",
+      "slow devices",
   };
   return kNames[static_cast<std::size_t>(feature)];
 }
@@ -75,6 +82,8 @@ void CoverageCounter::record(const Event& event) {
       return coverage_.add(Feature::kSpill);
     case EventKind::kArrayLoad:
       return coverage_.add(Feature::kLoad);
+    case EventKind::kDeviceLost:
+      return coverage_.add(Feature::kDeviceLoss);
     case EventKind::kGangNoop:
       return coverage_.add(Feature::kNoop);
     case EventKind::kResolve:

@@ -46,9 +46,16 @@ enum class Feature : std::uint8_t {
   kPutOverQuota,  // By the controller.
   kRunRefused,    // By the limit of its client.
   kRunOverQuota,  // By the controller.
+  kWorldWithLosses,
+  kDeviceLoss,
+  kRunOnLostDevice,    // Failed of a loss, also of an input that was lost with a device.
+  kArrayOnLostDevice,  // The same, of values that were fetched.
+  kSliceLeftLoss,      // Bound anew, as a device of it was lost.
+  kRunWithoutDevices,  // Failed at once, as its slice has a lost device and nowhere to go.
+  kSlowDevice,
 };
-constexpr std::size_t kFeatures = 32;
-static_assert(static_cast<std::size_t>(Feature::kRunOverQuota) + 1 == kFeatures);
+constexpr std::size_t kFeatures = 39;
+static_assert(static_cast<std::size_t>(Feature::kSlowDevice) + 1 == kFeatures);
 
 /// "several clients".
 std::string_view to_string(Feature feature);

@@ -27,7 +27,7 @@ void InputChecker::record(const Event& event) {
       arrays_[key] = {.is_on_device = true};
       break;
     case EventKind::kArrayLoad:
-      arrays_[key].is_on_device = true;
+      load(key);
       break;
     case EventKind::kArraySpill:
       arrays_[key].is_on_device = false;
@@ -35,11 +35,17 @@ void InputChecker::record(const Event& event) {
     case EventKind::kArrayFree:
       arrays_[key] = {.is_freed = true};
       break;
+    case EventKind::kDeviceLost:
+      lose(event);
+      break;
     case EventKind::kGangStart:
       start(event);
       break;
     case EventKind::kGangEnd:
       end(event);
+      break;
+    case EventKind::kResolve:
+      resolve(event);
       break;
     default:
       break;
@@ -50,6 +56,30 @@ void InputChecker::complain(const Event& event, const char* invariant, const std
   verdict_.report(Breach::kCorrectness, invariant,
                   gang_name(event.island, event.stamp, event.position) + " of run " +
                       std::to_string(event.object) + " started, but " + text);
+}
+
+void InputChecker::lose(const Event& event) {
+  lost_.emplace(event.island, event.place);
+  for (auto& [key, array] : arrays_) {
+    if (array.is_on_device && lies_at_loss(key)) array.is_lost = true;
+  }
+}
+
+void InputChecker::load(const std::pair<IslandId, ArrayId>& key) {
+  arrays_[key].is_on_device = true;
+  if (lost_.empty() || !lies_at_loss(key)) return;
+  verdict_.report(Breach::kCorrectness, "I9",
+                  "array " + std::to_string(key.second) + " on island " +
+                      std::to_string(key.first) + " was loaded to a device that was lost");
+}
+
+/// One of the array's devices is lost.
+bool InputChecker::lies_at_loss(const std::pair<IslandId, ArrayId>& key) const {
+  const auto* const devices = surroundings_.devices_of_array(key.first, key.second);
+  if (devices == nullptr) return false;
+  return std::any_of(devices->begin(), devices->end(), [this, &key](DeviceId device) {
+    return lost_.contains({key.first, device});
+  });
 }
 
 void InputChecker::transfer(const Event& event) {
@@ -124,7 +154,10 @@ void InputChecker::check_array(const Event& event, ArrayId id) {
     complain(event, "I9", name + "was freed");
   } else if (!array.is_made) {
     complain(event, "I6", name + "was not made");
-  } else if (!array.is_on_device) {
+  } else if (array.is_lost) {
+    complain(event, "I9", name + "lay on a device that was lost");
+  } else if (!array.is_on_device && !lies_at_loss({event.island, id})) {
+    // One that has nowhere to be loaded to is read in host room.
     complain(event, "I6", name + "is not on its devices");
   }
 }
@@ -134,11 +167,26 @@ void InputChecker::end(const Event& event) {
   const std::uint32_t gang = part.plan == nullptr ? kNone : index_of(*part.plan, event.position);
   if (gang == kNone) return;
   ended_.emplace(event.island, event.stamp, gang);
+  for (const std::uint32_t operand : part.plan->gangs[gang].operands) {
+    const program::Value& value = part.plan->values[operand];
+    if (value.place != program::Value::Place::kArg) continue;
+    const ArrayId id = (*part.args)[value.index];
+    // It was there when the gang started, or that would have been said.
+    if (arrays_[{event.island, id}].is_lost) lost_inputs_.emplace(event.object, id);
+  }
   for (const std::uint32_t result : part.plan->gangs[gang].results) {
     const program::Value& value = part.plan->values[result];
     if (value.place != program::Value::Place::kOutput) continue;
     arrays_[{event.island, (*part.outputs)[value.index]}].is_made = true;
   }
+}
+
+void InputChecker::resolve(const Event& event) {
+  const auto found = lost_inputs_.find(event.object);
+  if (event.code != StatusCode::kOk || found == lost_inputs_.end()) return;
+  verdict_.report(Breach::kCorrectness, "I9",
+                  "run " + std::to_string(event.object) + " succeeded, but array " +
+                      std::to_string(found->second) + " was lost while a gang of it read it");
 }
 
 }  // namespace seaway::sim

@@ -2,6 +2,7 @@
 
 #include "sim/seed_run.hpp"
 
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -21,6 +22,14 @@ constexpr std::size_t kTraceEvents = 1 << 20;  // More than any world has.
 
 /// Only for the report of a crash: nothing else may look into a world while it runs.
 const events::EventRing* running_ring = nullptr;
+
+/// The devices that are lost by now.
+struct Losses final : events::EventSink {
+  void record(const events::Event& event) override {
+    if (event.kind == events::EventKind::kDeviceLost) lost.emplace(event.island, event.place);
+  }
+  std::set<std::pair<IslandId, DeviceId>> lost;
+};
 
 /// One world while it runs. Members end in the order that an embedded cluster asks for.
 class SimulatedCluster {
@@ -44,6 +53,7 @@ class SimulatedCluster {
     events_.add_observer(hash_);
     events_.add_observer(checkers_);
     events_.add_observer(coverage_);
+    events_.add_observer(losses_);
   }
 
   ~SimulatedCluster() {
@@ -58,7 +68,10 @@ class SimulatedCluster {
     }
     std::uint64_t steps = 0;
     // It stops at the first violation, so that the last events are those that led to it.
-    while (steps < kStepsMax && verdict_.ok() && (engine_->step() || wake_clients())) ++steps;
+    while (steps < kStepsMax && verdict_.ok() && (engine_->step() || wake_clients())) {
+      ++steps;
+      if (!losses_.lost.empty()) look_for_struck();
+    }
     SeedReport report;
     if (steps == kStepsMax) {
       verdict_.report(Breach::kLiveness, "I12",
@@ -101,8 +114,25 @@ class SimulatedCluster {
                                                 std::function<void()> on_progress) {
     std::unique_ptr<device::Backend> backend = std::make_unique<SimBackend>(
         *engine_, world_.seed, island, world_.cost, std::move(on_progress),
-        [this](std::string text) { verdict_.report(Breach::kCorrectness, "I9", std::move(text)); });
+        [this](std::string text) { verdict_.report(Breach::kCorrectness, "I9", std::move(text)); },
+        world_.faults.of(island));
     return asked_.replace_backend ? asked_.replace_backend(std::move(backend)) : std::move(backend);
+  }
+
+  /// Slices lie on a lost device until the controller has bound them anew.
+  void look_for_struck() {
+    const controller::ControllerCore& controller = embedded_->controller();
+    for (const auto& [island, device] : losses_.lost) {
+      const std::vector<SliceId> found = controller.slices_on(island, device);
+      std::set<SliceId> there(found.begin(), found.end());
+      struck_.insert(there.begin(), there.end());
+      std::set<SliceId>& before = struck_now_[{island, device}];
+      for (const SliceId slice : before) {
+        const bool has_left = !there.contains(slice) && controller.has_slice(slice);
+        verdict_.coverage.add(Feature::kSliceLeftLoss, has_left);
+      }
+      before = std::move(there);
+    }
   }
 
   /// What the checkers may ask.
@@ -139,6 +169,8 @@ class SimulatedCluster {
     const bool is_fifo = world_.cluster.policy == island::Policy::kFifo;
     coverage.add(is_fifo ? Feature::kFifoPolicy : Feature::kSharesPolicy);
     coverage.add(Feature::kTightMemory, world_.is_memory_tight);
+    coverage.add(Feature::kWorldWithLosses, !losses_.lost.empty());
+    coverage.add(Feature::kSlowDevice, world_.faults.slow.size());
     if (world_.weights[0] != world_.weights[1]) {
       coverage.add(Feature::kWeightedShares, checkers_.shares().measured());
     }
@@ -173,7 +205,9 @@ class SimulatedCluster {
       engine_->notify();
       if (!engine_->wait([this] { return clients_ready_ == world_.clients; }, 0)) return;
     };
-    SimulatedClient(world_, index, *engine_, verdict_, begin, rest).live(*std::move(client));
+    const auto is_struck = [this](SliceId slice) { return struck_.contains(slice); };
+    SimulatedClient(world_, index, *engine_, verdict_, begin, rest, is_struck)
+        .live(*std::move(client));
   }
 
   /// Nothing moves. When that is because all clients rest, it is the time to compare what is there
@@ -263,7 +297,10 @@ class SimulatedCluster {
   events::EventHash hash_;
   Checkers checkers_;
   CoverageCounter coverage_;
-  std::set<ArrayId> held_;  // By clients that rest.
+  Losses losses_;
+  std::set<SliceId> struck_;  // They lay on a lost device, behind its loss,
+  std::map<std::pair<IslandId, DeviceId>, std::set<SliceId>> struck_now_;  // and those still do.
+  std::set<ArrayId> held_;                                                 // By clients that rest.
   std::uint32_t clients_ready_ = 0, clients_at_rest_ = 0;
   bool is_audited_ = false;
   std::unique_ptr<actor::SeededEngine> engine_;

@@ -97,12 +97,39 @@ struct SimBackend::Job {
 };
 
 SimBackend::SimBackend(actor::SeededEngine& engine, std::uint64_t seed, std::uint64_t name,
-                       CostModel cost, std::function<void()> on_progress, Complain complain)
+                       CostModel cost, std::function<void()> on_progress, Complain complain,
+                       DeviceFaults faults)
     : engine_(engine),
       cost_(cost),
       random_(seed, kLatencyStream + name),
       on_progress_(std::move(on_progress)),
-      complain_(std::move(complain)) {}
+      complain_(std::move(complain)),
+      faults_(std::move(faults)) {}
+
+void SimBackend::watch(device::DeviceLost lost) {
+  for (const DeviceLoss& loss : faults_.losses) {
+    after(loss.at_ns, [this, lost, device = loss.device] {
+      lost_.insert(device);
+      lost(device, "its time had come");
+    });
+  }
+}
+
+bool SimBackend::is_any_lost(std::span<const DeviceId> devices) const {
+  return std::any_of(devices.begin(), devices.end(),
+                     [this](DeviceId device) { return lost_.contains(device); });
+}
+
+/// A gang is as slow as the slowest of its devices.
+std::uint64_t SimBackend::slowness(std::span<const DeviceId> devices) const {
+  std::uint64_t factor = 1;
+  for (const DeviceSlowness& slow : faults_.slow) {
+    if (engine_.now_ns() < slow.begin_ns || engine_.now_ns() >= slow.end_ns) continue;
+    if (std::find(devices.begin(), devices.end(), slow.device) == devices.end()) continue;
+    factor = std::max<std::uint64_t>(factor, slow.factor);
+  }
+  return factor;
+}
 
 void SimBackend::after(std::uint64_t delay_ns, std::function<void()> work) {
   engine_.schedule(engine_.now_ns() + delay_ns, [this, work = std::move(work)] {
@@ -133,7 +160,13 @@ void SimBackend::start(const device::GangWork& work, std::uint64_t cost_ns, devi
   job->begin_ns = engine_.now_ns();
   const auto kernel_ns =
       static_cast<std::uint64_t>(static_cast<double>(cost_ns) * cost_.kernel_factor);
-  after(kernel_ns + random_.below(cost_.kernel_jitter_ns + 1), [this, job] {
+  const std::uint64_t jitter_ns = random_.below(cost_.kernel_jitter_ns + 1);
+  after((kernel_ns + jitter_ns) * slowness(work.devices), [this, job] {
+    if (is_any_lost(job->work.devices)) {
+      job->done({StatusCode::kDeviceLost, "the gang stopped with a device"}, job->begin_ns,
+                engine_.now_ns());
+      return;  // What it would have written is rubbish.
+    }
     if (const int operand = job->changed_operand(); operand >= 0) {
       complain_("operand " + std::to_string(operand) +
                 " of a gang changed while the gang ran: its memory was given away too soon");

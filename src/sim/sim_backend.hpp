@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "actor/seeded_engine.hpp"
 #include "base/random.hpp"
 #include "device/backend.hpp"
+#include "sim/device_faults.hpp"
 
 namespace seaway::sim {
 
@@ -33,10 +36,11 @@ using Complain = std::function<void(std::string)>;
 class SimBackend final : public device::Backend {
  public:
   /// `name` tells the devices of one world apart. Functions whose name begins with
-  /// kUncompilable do not compile.
+  /// kUncompilable do not compile. `faults` are those of its island.
   SimBackend(actor::SeededEngine& engine, std::uint64_t seed, std::uint64_t name, CostModel cost,
-             std::function<void()> on_progress, Complain complain);
+             std::function<void()> on_progress, Complain complain, DeviceFaults faults = {});
 
+  void watch(device::DeviceLost lost) override;
   void compile(function::Graph graph, function::AxisSizes axes, device::CompileDone done) override;
   bool runs_inline(std::uint64_t cost_ns) const override;
   Status run(const device::GangWork& work) override;
@@ -48,12 +52,16 @@ class SimBackend final : public device::Backend {
  private:
   struct Job;
   void after(std::uint64_t delay_ns, std::function<void()> work);
+  bool is_any_lost(std::span<const DeviceId> devices) const;
+  std::uint64_t slowness(std::span<const DeviceId> devices) const;
 
   actor::SeededEngine& engine_;
   const CostModel cost_;
   mutable RandomStream random_;
   const std::function<void()> on_progress_;
   const Complain complain_;
+  const DeviceFaults faults_;
+  std::set<DeviceId> lost_;  // By now.
 };
 
 }  // namespace seaway::sim

@@ -61,7 +61,9 @@ bool SimulatedClient::prepare() {
     request.contiguous = random_.chance(30);
     auto slice = client_.acquire_slice(request);
     if (!slice.ok()) {
-      complain("I3", "a slice was refused: " + slice.status().to_string());
+      // Devices may be gone before anybody has asked for them.
+      const bool is_of_loss = has_losses() && slice.status().code() == StatusCode::kDeviceLost;
+      if (!is_of_loss) complain("I3", "a slice was refused: " + slice.status().to_string());
       return false;
     }
     slices_.push_back(*slice);
@@ -95,6 +97,7 @@ bool SimulatedClient::make_program(std::size_t number) {
   ProgramOptions options;
   options.dispatch = random_.chance(25) ? DispatchMode::kSequential : DispatchMode::kParallel;
   Traits traits;
+  for (const ArraySpec& spec : parameters) traits.slices.insert(spec.sharding.mesh().slice());
   traits.is_sequential = options.dispatch == DispatchMode::kSequential;
   const std::size_t nodes = 1 + random_.below(random_.chance(80) ? 6 : 12);
   const auto body = [&](std::span<const Traced> in) {
@@ -109,6 +112,7 @@ bool SimulatedClient::make_program(std::size_t number) {
       if (fitting.empty() || random_.chance(10)) {
         const Traced& value = values[random_.below(values.size())];
         const Slice& slice = slices_[random_.below(slices_.size())];
+        traits.slices.insert(slice.id());
         values.push_back(value.reshard({slice.mesh(), make_spec(slice.mesh(), random_)}));
         continue;
       }
@@ -120,6 +124,7 @@ bool SimulatedClient::make_program(std::size_t number) {
         operands.push_back(fitting[at]);
       }
       values.push_back(plan.function(operands));
+      traits.slices.insert(slices_[plan.slice].id());
       traits.is_irregular |= plan.is_irregular;
       traits.is_uncompilable |= plan.is_uncompilable;
     }
@@ -131,6 +136,7 @@ bool SimulatedClient::make_program(std::size_t number) {
       for (const ArraySpec& spec : specs_) {
         if (spec.type == value.type() && random_.chance(30)) {
           value = value.reshard(spec.sharding);
+          traits.slices.insert(spec.sharding.mesh().slice());
           break;
         }
       }
@@ -221,6 +227,7 @@ void SimulatedClient::compete() {
 SimulatedClient::Held SimulatedClient::put_value(const ArraySpec& spec) {
   Held held;
   held.is_put = true;
+  held.slices = {spec.sharding.mesh().slice()};
   held.value.resize(spec.type.bytes());
   for (std::size_t i = 0; i < held.value.size() / 4; ++i) {
     const auto whole = static_cast<std::int32_t>(random_.between(-9, 9));
@@ -232,7 +239,7 @@ SimulatedClient::Held SimulatedClient::put_value(const ArraySpec& spec) {
   held.array = client_.put_bytes(spec.type, held.value.data(), held.value.size() / 4, spec.sharding,
                                  HostBufferSemantics::kImmutableOnlyDuringCall);
   if (Status status = held.array.error(); !status.ok()) {
-    if (!is_excused(status)) complain("I3", "put was refused: " + status.to_string());
+    if (!is_excused(status, held.slices)) complain("I3", "put was refused: " + status.to_string());
     cover(Feature::kPutRefused);
     held.expectation = Expectation::kEither;
   }
@@ -273,15 +280,16 @@ void SimulatedClient::execute() {
     cover(Feature::kDonation);
     std::erase_if(held_, [&arrays](const Held& held) { return held.array == arrays[0]; });
   }
-  if (run.id() != 0) return note_run(program, arguments, std::move(run));
+  if (run.id() != 0) return note_run(program, traits.slices, arguments, std::move(run));
   cover(Feature::kRunRefused);
   const Status status = run.status().get().status();
-  if (!is_excused(status)) complain("I3", "a run was refused: " + status.to_string());
+  if (!is_excused(status, {})) complain("I3", "a run was refused: " + status.to_string());
 }
 
-void SimulatedClient::note_run(const Program& program, const std::vector<Held>& arguments,
-                               Run run) {
+void SimulatedClient::note_run(const Program& program, std::set<SliceId> slices,
+                               const std::vector<Held>& arguments, Run run) {
   Flight flight;
+  flight.slices = std::move(slices);
   flight.name = "run of " + program.name() + ", number " + std::to_string(run.id());
   ++verdict_.counts.runs;
   std::vector<program::GlobalArray> values;
@@ -293,6 +301,7 @@ void SimulatedClient::note_run(const Program& program, const std::vector<Held>& 
       flight.expectation = Expectation::kEither;
     }
     if (!argument.value.empty()) values.push_back(argument.value);
+    flight.slices.insert(argument.slices.begin(), argument.slices.end());
   }
   std::vector<program::GlobalArray> outputs(run.size());
   if (values.size() == arguments.size()) {
@@ -308,7 +317,8 @@ void SimulatedClient::note_run(const Program& program, const std::vector<Held>& 
   for (std::size_t i = 0; i < run.size(); ++i) {
     if (random_.chance(20)) continue;  // Never asked for.
     stories_[run.output(i).id()] = "output " + std::to_string(i) + " of " + program.to_string();
-    held_.push_back({run.output(i), flight.expectation, std::move(outputs[i])});
+    held_.push_back(
+        {run.output(i), flight.expectation, std::move(outputs[i]), false, flight.slices});
   }
   flight.status = run.status();
   if (random_.chance(70)) {
@@ -329,6 +339,7 @@ void SimulatedClient::fetch(const Held& held, bool waits) {
   fetch.id = held.array.id();
   fetch.name = held.array.to_string();
   fetch.is_put = held.is_put;
+  fetch.slices = held.slices;
   if (waits) {
     check(fetch);
   } else {
@@ -336,14 +347,25 @@ void SimulatedClient::fetch(const Held& held, bool waits) {
   }
 }
 
-bool SimulatedClient::is_excused(const Status& status) const {
-  return world_.is_memory_tight && (status.code() == StatusCode::kResourceExhausted ||
-                                    status.code() == StatusCode::kInputLost);
+bool SimulatedClient::is_excused(const Status& status, const std::set<SliceId>& slices) const {
+  const bool is_of_memory =
+      world_.is_memory_tight &&
+      (status.code() == StatusCode::kResourceExhausted || status.code() == StatusCode::kInputLost);
+  return is_of_memory || is_of_loss(status, slices);
+}
+
+/// The error of something that one of `slices` had on a device that was lost, or would have there.
+bool SimulatedClient::is_of_loss(const Status& status, const std::set<SliceId>& slices) const {
+  const bool is_loss = status.code() == StatusCode::kDeviceLost;
+  const bool is_input = status.code() == StatusCode::kInputLost &&
+                        status.message().find("DEVICE_LOST: ") != std::string::npos;
+  return (is_loss || is_input) && std::any_of(slices.begin(), slices.end(), is_struck_);
 }
 
 void SimulatedClient::check(Fetch& fetch) {
   const Status status = fetch.done.get().status();
   if (!verdict_.ok()) return;
+  if (is_of_loss(status, fetch.slices)) cover(Feature::kArrayOnLostDevice);
   if (status.ok()) {
     if (fetch.expectation == Expectation::kFailure) {
       complain("I3", fetch.name + " has a value, but what made it failed: " + stories_[fetch.id]);
@@ -354,8 +376,8 @@ void SimulatedClient::check(Fetch& fetch) {
     ++verdict_.counts.values_checked;
   } else if (fetch.is_put && fetch.id != 0 && status.code() == StatusCode::kResourceExhausted) {
     cover(Feature::kPutOverQuota);
-    if (!is_excused(status)) complain("I3", fetch.name + " was refused: " + status.to_string());
-  } else if (fetch.expectation == Expectation::kValue && !is_excused(status)) {
+    if (!is_excused(status, {})) complain("I3", fetch.name + " was refused: " + status.to_string());
+  } else if (fetch.expectation == Expectation::kValue && !is_excused(status, fetch.slices)) {
     complain("I3", fetch.name + " has an error that nothing caused: " + status.to_string());
   }
 }
@@ -365,7 +387,8 @@ void SimulatedClient::check(Flight& flight) {
   if (!verdict_.ok()) return;
   if (status.ok() && flight.expectation == Expectation::kFailure) {
     complain("I3", flight.name + " succeeded, but a function or an input of it failed");
-  } else if (!status.ok() && flight.expectation == Expectation::kValue && !is_excused(status)) {
+  } else if (!status.ok() && flight.expectation == Expectation::kValue &&
+             !is_excused(status, flight.slices)) {
     complain("I3", flight.name + " failed, and nothing caused it: " + status.to_string());
   }
 }
@@ -394,9 +417,11 @@ void SimulatedClient::reshard() {
   const Held held = held_[random_.below(held_.size())];
   const Slice& slice = slices_[random_.below(slices_.size())];
   const NamedSharding target(slice.mesh(), make_spec(slice.mesh(), random_));
+  std::set<SliceId> slices = held.slices;
+  slices.insert(slice.id());
   auto moved = held.array.reshard(target);
   if (!moved.ok()) {
-    if (held.expectation == Expectation::kValue && !is_excused(moved.status())) {
+    if (held.expectation == Expectation::kValue && !is_excused(moved.status(), slices)) {
       complain("I3", "reshard was refused: " + moved.status().to_string());
     }
     return;
@@ -406,8 +431,8 @@ void SimulatedClient::reshard() {
   cover(Feature::kReshard);
   // A reshard is a run too, of a program with no name.
   ++verdict_.counts.runs;
-  flights_.push_back({moved->ready(), expectation, "reshard to " + moved->to_string(), {}});
-  held_.push_back({*moved, expectation, held.value});
+  flights_.push_back({moved->ready(), expectation, "reshard to " + moved->to_string(), {}, slices});
+  held_.push_back({*moved, expectation, held.value, false, std::move(slices)});
 }
 
 void SimulatedClient::rebind() {
@@ -415,7 +440,8 @@ void SimulatedClient::rebind() {
   Slice& slice = slices_[random_.below(slices_.size())];
   const Status status = slice.rebind();
   if (status.ok()) cover(Feature::kRebind);
-  if (!status.ok() && status.code() != StatusCode::kResourceExhausted) {
+  if (!status.ok() && status.code() != StatusCode::kResourceExhausted &&
+      !is_of_loss(status, {slice.id()})) {
     complain("I3", "rebind was refused: " + status.to_string());
   }
 }
@@ -442,6 +468,11 @@ void SimulatedClient::settle() {
     check(flight);
     if (!flight.status.ready()) continue;
     const Status status = flight.status.get().status();
+    if (is_of_loss(status, flight.slices)) {
+      cover(Feature::kRunOnLostDevice);
+      const bool is_refused = status.message().find("no other device") != std::string::npos;
+      if (is_refused) cover(Feature::kRunWithoutDevices);
+    }
     if (status.ok()) {
       ++verdict_.counts.ok;
     } else if (status.code() == StatusCode::kCancelled) {

@@ -39,14 +39,18 @@ class SimulatedClient {
   /// has handles of. Returns when nothing moves in the whole world and what is left was looked at.
   using Rest = std::function<void(const std::set<ArrayId>& held)>;
 
+  /// Whether a slice lay on a device when it was lost, or has been bound to it since.
+  using IsStruck = std::function<bool(SliceId slice)>;
+
   SimulatedClient(const World& world, std::uint32_t index, actor::SeededEngine& engine,
-                  Verdict& verdict, Begin begin, Rest rest)
+                  Verdict& verdict, Begin begin, Rest rest, IsStruck is_struck)
       : world_(world),
         index_(index),
         engine_(engine),
         verdict_(verdict),
         begin_(std::move(begin)),
         rest_(std::move(rest)),
+        is_struck_(std::move(is_struck)),
         random_(world.seed, 0x636c69656e740000 + index) {}
 
   /// The whole life of the client, from its connection to its last outcome. The session ends with
@@ -59,9 +63,12 @@ class SimulatedClient {
     Expectation expectation = Expectation::kValue;
     program::GlobalArray value;  // Unknown when empty.
     bool is_put = false;
+    std::set<SliceId> slices =
+        {};  // That it can depend on: its own, and those of what it is made of.
   };
   struct Traits {  // Of a program.
     bool is_sequential = false, is_irregular = false, is_uncompilable = false;
+    std::set<SliceId> slices = {};
   };
   struct Fetch {  // A value on its way to the host.
     Future<void> done;
@@ -71,12 +78,14 @@ class SimulatedClient {
     std::uint64_t id = 0;
     std::string name;
     bool is_put = false;
+    std::set<SliceId> slices;  // As of the array.
   };
   struct Flight {  // A run whose outcome has not been looked at.
     Future<void> status;
     Expectation expectation = Expectation::kValue;
     std::string name;
-    Run run;  // Empty when its handle was dropped.
+    Run run;                        // Empty when its handle was dropped.
+    std::set<SliceId> slices = {};  // That it and its arguments can depend on.
   };
 
   bool prepare();
@@ -88,7 +97,8 @@ class SimulatedClient {
   void execute();
   Held take_argument(const ArraySpec& spec);
   Held put_value(const ArraySpec& spec);
-  void note_run(const Program& program, const std::vector<Held>& arguments, Run run);
+  void note_run(const Program& program, std::set<SliceId> slices,
+                const std::vector<Held>& arguments, Run run);
   void fetch(const Held& held, bool waits);
   void check(Fetch& fetch);
   void check(Flight& flight);
@@ -98,7 +108,9 @@ class SimulatedClient {
   void drop();
   void finish();
   void settle();
-  bool is_excused(const Status& status) const;
+  bool is_excused(const Status& status, const std::set<SliceId>& slices) const;
+  bool is_of_loss(const Status& status, const std::set<SliceId>& slices) const;
+  bool has_losses() const { return !world_.faults.losses.empty(); }
   void cover(Feature feature) { verdict_.coverage.add(feature); }
   void complain(const char* invariant, std::string text);
 
@@ -108,6 +120,7 @@ class SimulatedClient {
   Verdict& verdict_;
   const Begin begin_;
   const Rest rest_;
+  const IsStruck is_struck_;
   RandomStream random_;
   Oracle oracle_;
   Client client_;

@@ -72,7 +72,11 @@ World make_world(std::uint64_t seed) {
   world.is_contest = random.chance(3);
   for (std::uint32_t& weight : world.weights)
     weight = 1 + static_cast<std::uint32_t>(random.below(4));
-  if (world.is_contest) make_contest(world, random);
+  if (world.is_contest) {
+    make_contest(world, random);
+  } else {
+    world.faults = make_device_faults(seed, cluster.islands, cluster.devices);
+  }
   return world;
 }
 
@@ -101,7 +105,7 @@ std::string World::to_string() const {
   if (has_cancels) text += ", cancels";
   if (has_irregular) text += ", irregular";
   if (has_rebinds) text += ", rebinds";
-  return text;
+  return text + faults.to_string();
 }
 
 }  // namespace seaway::sim

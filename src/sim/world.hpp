@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster/embedded.hpp"
+#include "sim/device_faults.hpp"
 #include "sim/sim_backend.hpp"
 
 namespace seaway::sim {
@@ -28,6 +29,7 @@ struct World {
   bool has_cancels = false;
   bool has_irregular = false;
   bool has_rebinds = false;
+  DeviceFaults faults;
   /// Two tenants that always have equal runs waiting, on one island: for shares alone.
   bool is_contest = false;
   std::uint32_t chain = 1;  // Gangs of each run of a contest.

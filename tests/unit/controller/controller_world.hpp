@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,15 +28,21 @@ class FakeBinder final : public program::SliceBinder {
   }
   Result<program::Binding> rebind(SliceId slice) override {
     if (!held.contains(slice)) return invalid_argument("the slice is not held");
+    if (!is_room) return Status(StatusCode::kDeviceLost, "slice 11 refused: 1 of 1 is lost");
     return held[slice] = next;
   }
   Status release(SliceId slice) override {
     return held.erase(slice) == 1 ? Status() : invalid_argument("the slice is not held");
   }
+  bool lose(IslandId island, DeviceId device) override {
+    return lost.emplace(island, device).second;
+  }
   std::string to_string() const override { return ""; }
 
   std::map<SliceId, program::Binding> held;
   program::Binding next;
+  bool is_room = true;  // For slices that are bound anew.
+  std::set<std::pair<IslandId, DeviceId>> lost;
 };
 
 struct FunctionOptions {
@@ -144,6 +151,11 @@ class ControllerWorld {
     return {run, output};
   }
 
+  void lose(IslandId island, DeviceId device) {
+    core.device_lost(island, device,
+                     {StatusCode::kDeviceLost, "device " + std::to_string(device) + " of island " +
+                                                   std::to_string(island) + " is lost: no word"});
+  }
   void finish(Stamp stamp, std::vector<IslandId> islands = {0}) {
     for (const IslandId island : islands) core.part_finished(stamp, island);
   }

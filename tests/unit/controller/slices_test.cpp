@@ -183,7 +183,7 @@ TEST(Slices, AnArrayThatCannotBeMovedIsLostAndTheSliceMovesAllTheSame) {
 
   const std::string lost =
       "INPUT_LOST: the move to other devices failed: DEVICE_LOST: device 0 is gone";
-  EXPECT_EQ(one.world.said(), "free 501@0, run 1 " + lost + ", reply 9 OK 1 2");
+  EXPECT_EQ(one.world.said(), "free 501@0, free i1@1, run 1 " + lost + ", reply 9 OK 1 2");
   one.world.core.fetch(one.client, one.input, 10);
   EXPECT_EQ(one.world.said(), "answer 10 " + lost);
 }

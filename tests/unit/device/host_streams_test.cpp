@@ -241,6 +241,26 @@ TEST(HostStreams, GangsBehindACancelAreNoOpsInTheirTurn) {
   EXPECT_TRUE(world.core.is_idle());
 }
 
+TEST(HostStreams, WhatACancelPoisonsNamesTheCauseThatWasSaidBeforeOrBehindTheLaunch) {
+  HostWorld world;
+  PartMaker part(1, {0});
+  part.gang({}, {part.output()});
+  world.launch(1, part, {60});
+  const Status cause = user_function_error("broken on island 1");
+
+  world.core.explain_cancel(1, cause);
+  world.core.explain_cancel(2, cause);
+  world.launch(2, part, {61});
+  world.launch(3, part, {62});
+  for (const Stamp stamp : {1, 2, 3}) world.cancel(stamp);
+  world.core.explain_cancel(1, cause);  // It is over: nobody is concerned.
+
+  EXPECT_EQ(world.value(60), "USER_FUNCTION_ERROR: broken on island 1");
+  EXPECT_EQ(world.value(61), "USER_FUNCTION_ERROR: broken on island 1");
+  EXPECT_EQ(world.value(62), "CANCELLED: run 103 was cancelled");
+  EXPECT_TRUE(world.core.is_idle());
+}
+
 TEST(HostStreams, ACancelThatCrossesTheLastGangIsAnswered) {
   HostWorld world;
   world.run(1, slow_part(1, {0}));

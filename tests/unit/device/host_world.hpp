@@ -57,12 +57,14 @@ class FakeBackend final : public Backend {
  public:
   explicit FakeBackend(ManualClock& clock) : clock_(clock) {}
 
+  void watch(DeviceLost) override {}
   void compile(function::Graph, function::AxisSizes, CompileDone) override {
     ADD_FAILURE() << "a host's core compiles nothing";
   }
   bool runs_inline(std::uint64_t cost_ns) const override { return cost_ns <= 10'000; }
   Status run(const GangWork& work) override {
     clock_.advance_to(clock_.now_ns() + 1000);
+    if (during_run) during_run();
     if (!failure.ok() && gangs_to_failure-- == 0) return std::exchange(failure, Status());
     return work.executable->run(work.operands, work.outputs, work.scratch, work.shards, nullptr);
   }
@@ -104,6 +106,7 @@ class FakeBackend final : public Backend {
   bool holds_copies = false;
   Status failure;                    // Of a gang that runs in line,
   std::size_t gangs_to_failure = 0;  // behind so many others.
+  std::function<void()> during_run;  // What happens while a gang runs in line.
 
  private:
   struct Job {
@@ -170,6 +173,11 @@ class HostWorld {
     core.advance();
   }
 
+  void lose(DeviceId device) {
+    core.lose_device(device, "it fell off the bus");
+    core.advance();
+  }
+
   /// Uploads `values` over all of `devices`.
   void put(ArrayId array, const std::vector<float>& values, std::vector<DeviceId> devices = {0}) {
     const auto count = static_cast<std::int64_t>(devices.size());
@@ -214,6 +222,7 @@ class HostWorld {
     const auto add = [&text](const std::string& word) {
       text += (text.empty() ? "" : ", ") + word;
     };
+    for (const auto& lost : outbox.lost) add("lost " + std::to_string(lost.device));
     for (const Stamp stamp : outbox.enqueued) add("enqueued " + std::to_string(stamp));
     for (const auto& edge : outbox.edges) {
       add(kEdges[static_cast<int>(edge.kind)] + (" " + std::to_string(edge.stamp)) + "." +
@@ -231,6 +240,7 @@ class HostWorld {
     for (const auto& failure : outbox.failures) {
       add("failed " + std::to_string(failure.stamp) + " " + failure.status.to_string());
     }
+    outbox.lost.clear();
     outbox.enqueued.clear();
     outbox.edges.clear();
     outbox.dones.clear();

@@ -232,6 +232,83 @@ TEST(ResourceCore, ReleasesAllSlicesOfAClientThatIsGone) {
   EXPECT_EQ(core.load(0, 1), 0u);
 }
 
+TEST(ResourceCore, ALostDeviceIsInNoNewSlice) {
+  ResourceCore core = make_core(1, 3);
+
+  EXPECT_TRUE(core.lose(0, 1));
+  EXPECT_FALSE(core.lose(0, 1));
+
+  EXPECT_EQ(core.acquire(request(1, 2))->binding.devices, (Devices{0, 2}));
+  EXPECT_EQ(core.acquire(request(2, 2))->binding.devices, (Devices{0, 2}));
+  SliceRequest row = request(3, 2);
+  row.placement = Placement::kContiguous;
+  EXPECT_EQ(core.acquire(row).status().code(), StatusCode::kDeviceLost);
+}
+
+TEST(ResourceCore, ASliceLeavesALostDeviceAndKeepsTheOthersIfItMust) {
+  ResourceCore core = make_core(1, 3);
+  ASSERT_EQ(core.acquire(request(1, 2))->binding.devices, (Devices{0, 1}));
+
+  core.lose(0, 0);
+  EXPECT_EQ(core.load(0, 0), 1u);  // Until it is bound anew.
+  const BoundSlice moved = core.rebind(make_id(0, 1), 0).value();
+
+  EXPECT_EQ(moved.binding.devices, (Devices{1, 2}));
+  EXPECT_EQ(moved.generation, 2u);
+  EXPECT_EQ(core.load(0, 0), 0u);
+  EXPECT_EQ(core.load(0, 1), 1u);
+}
+
+TEST(ResourceCore, ASliceMovesToAnotherIslandWhenItsOwnHasTooFewLeft) {
+  ResourceCore core = make_core(2, 2);
+  ASSERT_EQ(core.acquire(request(1, 2))->binding.island, 0u);
+
+  core.lose(0, 1);
+
+  EXPECT_EQ(core.rebind(make_id(0, 1), 0)->binding.island, 1u);
+}
+
+TEST(ResourceCore, ASliceThatNothingCanTakeInStaysAndTheRefusalNamesTheLostDevices) {
+  ResourceCore core = make_core(2, 2);
+  SliceRequest both = request(1, 2);
+  both.island = 1;
+  ASSERT_TRUE(core.acquire(both).ok());
+  core.lose(1, 0);
+
+  const Status refused = core.rebind(make_id(0, 1), 0).status();
+
+  EXPECT_EQ(refused, Status(StatusCode::kDeviceLost,
+                            "slice 1 refused: 2 devices wanted, but of 2 there 1 is lost: device 0 "
+                            "of island 1; ask for fewer, or leave the island open"));
+  EXPECT_EQ(core.find(make_id(0, 1))->binding.devices, (Devices{0, 1}));
+  EXPECT_EQ(core.find(make_id(0, 1))->generation, 1u);
+  EXPECT_EQ(core.load(1, 0), 1u);
+  EXPECT_EQ(core.to_string(),
+            "island 0: 2 devices, load 0 0\nisland 1: 2 devices, load 1 (lost) 1\n"
+            "slice 1 of client 0: island 1, devices 0 1, generation 1\n");
+}
+
+TEST(ResourceCore, ARefusalNamesAFewOfManyLostDevicesAndTheKind) {
+  ResourceCore core = make_core(1, 6);
+  for (DeviceId device = 0; device < 6; ++device) core.lose(0, device);
+  SliceRequest wanted = request(1, 1);
+  wanted.kind = "cpu";
+
+  EXPECT_EQ(core.acquire(wanted).status().message(),
+            "slice 1 refused: 1 device of kind \"cpu\" wanted, but of 6 there 6 are lost: device 0 "
+            "of island 0, device 1 of island 0, device 2 of island 0, device 3 of island 0 and 2 "
+            "more; start an island that has some");
+}
+
+TEST(ResourceCore, WhatNeverFittedIsRefusedAsIfNothingWereLost) {
+  ResourceCore core = make_core(1, 2);
+  const Status whole = core.acquire(request(1, 3)).status();
+
+  core.lose(0, 1);
+
+  EXPECT_EQ(core.acquire(request(1, 3)).status(), whole);
+}
+
 TEST(ResourceCore, PrintsIslandsAndSlices) {
   ResourceCore core = make_core(2, 2);
   ASSERT_TRUE(core.acquire(request(1, 2)).ok());

@@ -108,6 +108,12 @@ class Story {
     events.insert(at + 1, Event(*at));
     return *this;
   }
+  /// `device` of `island` is lost before the first event of `kind` there with `position`.
+  Story& lose(EventKind kind, std::uint16_t island, std::uint32_t position, DeviceId device) {
+    events.insert(find(kind, island, position),
+                  {.place = device, .island = island, .kind = EventKind::kDeviceLost});
+    return *this;
+  }
   /// All violations, each as "I4: text"; "clean" if there are none.
   std::vector<std::string> verdicts() const {
     Verdict verdict;
@@ -156,6 +162,54 @@ TEST(Checkers, I2IsOneOutcomeForEachRun) {
   EXPECT_EQ(twice.verdict(), "I2: run 70 has 2 outcomes");
   EXPECT_EQ(never.verdict(), "I2: run 70 never had an outcome");
   EXPECT_EQ(unknown.verdict(), "I2: run 70 has an outcome but no submission");
+}
+
+TEST(Checkers, I3IsALossBehindEachErrorThatNamesOne) {
+  Story unfounded, elsewhere, founded;
+  for (Story* story : {&unfounded, &elsewhere, &founded}) {
+    story->find(EventKind::kResolve)->code = StatusCode::kDeviceLost;
+    story->counts = {.runs = 1, .failed = 1};
+  }
+  elsewhere.lose(EventKind::kResolve, 0, 0, 2);
+  founded.lose(EventKind::kResolve, 0, 0, 1);
+
+  const std::string error = "I3: run 70 failed of a lost device, but none that it used was lost";
+  EXPECT_EQ(unfounded.verdict(), error);
+  EXPECT_EQ(elsewhere.verdict(), error);
+  EXPECT_EQ(founded.verdict(), "clean");
+}
+
+TEST(Checkers, I5IsThatALostDeviceRunsNothing) {
+  Story before, meanwhile, afterwards;
+  before.lose(EventKind::kGangStart, 0, 1, 1);
+  meanwhile.lose(EventKind::kGangEnd, 0, 1, 1);
+  afterwards.lose(EventKind::kFinished, 0, 0, 1);
+
+  EXPECT_EQ(before.verdict(),
+            "I5: gang 1 of stamp 7 on island 0 started, but one of its devices was lost");
+  EXPECT_EQ(meanwhile.verdict(),
+            "I5: run 70 succeeded, but a device was lost while a gang of it ran there");
+  EXPECT_EQ(afterwards.verdict(), "clean");
+}
+
+TEST(Checkers, I9IsThatNobodyReadsWhatLayOnALostDevice) {
+  Story loaded, loaded_late, meanwhile, on_host;
+  loaded.lose(EventKind::kGangStart, 0, 0, 1);
+  loaded_late.lose(EventKind::kArrayLoad, 0, 0, 1);
+  meanwhile.lose(EventKind::kGangEnd, 0, 0, 1);
+  on_host.without(EventKind::kArrayLoad).without(EventKind::kArrayFree);
+  on_host.lose(EventKind::kGangStart, 0, 0, 1);
+
+  EXPECT_EQ(loaded.verdict(),
+            "I9: gang 0 of stamp 7 on island 0 of run 70 started, but array 50, which it reads, "
+            "lay on a device that was lost");
+  EXPECT_EQ(loaded_late.verdict(), "I9: array 50 on island 0 was loaded to a device that was lost");
+  const std::vector<std::string> all = meanwhile.verdicts();
+  EXPECT_EQ(std::count(all.begin(), all.end(),
+                       "I9: run 70 succeeded, but array 50 was lost while a gang of it read it"),
+            1);
+  EXPECT_EQ(on_host.verdict(),  // A copy may read what is in host room.
+            "I5: gang 0 of stamp 7 on island 0 started, but one of its devices was lost");
 }
 
 TEST(Checkers, I4IsTheOrderInWhichGangsWerePlaced) {

@@ -19,6 +19,7 @@ class Honest : public device::Backend {
  public:
   explicit Honest(std::unique_ptr<device::Backend> inner) : inner_(std::move(inner)) {}
 
+  void watch(device::DeviceLost lost) override { inner_->watch(std::move(lost)); }
   void compile(function::Graph graph, function::AxisSizes axes, device::CompileDone done) override {
     inner_->compile(std::move(graph), std::move(axes), std::move(done));
   }

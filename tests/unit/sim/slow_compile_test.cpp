@@ -28,6 +28,7 @@ class SlowToCompile final : public device::Backend {
       : usual_(engine, seed, island, {}, on_progress, complain),
         slow_(engine, seed, island, hours_to_compile(), on_progress, complain) {}
 
+  void watch(device::DeviceLost lost) override { usual_.watch(std::move(lost)); }
   void compile(function::Graph graph, function::AxisSizes axes, device::CompileDone done) override {
     SimBackend& backend = graph.name == "slow" ? slow_ : usual_;
     backend.compile(std::move(graph), std::move(axes), std::move(done));

@@ -1,0 +1,83 @@
+// Gangs and outcomes behind the loss of a device.
+
+#include "sim/loss_checker.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace seaway::sim {
+
+using events::Event;
+using events::EventKind;
+
+void LossChecker::record(const Event& event) {
+  switch (event.kind) {
+    case EventKind::kStamp:
+      run_of_[event.stamp] = event.object;
+      return;
+    case EventKind::kPrepare:
+      return prepare(event);
+    case EventKind::kDeviceLost:
+      lost_.emplace(event.island, event.place);
+      return;
+    case EventKind::kGangStart:
+      return start(event);
+    case EventKind::kGangEnd:
+      if (!lost_.empty() && writes_where_lost(event)) doomed_.insert(event.object);
+      return;
+    case EventKind::kResolve:
+      return resolve(event);
+    default:
+      return;
+  }
+}
+
+void LossChecker::prepare(const Event& event) {
+  const program::PartPlan* const plan = surroundings_.part_of(event.island, event.stamp).plan;
+  if (plan == nullptr) return;  // For GangChecker.
+  std::set<Place>& used = used_by_[run_of_[event.stamp]];
+  for (const program::DeviceGroup& group : plan->groups) {
+    for (const DeviceId device : group.devices) used.emplace(event.island, device);
+  }
+}
+
+/// What a copy only reads may lie in host room.
+bool LossChecker::writes_where_lost(const Event& event) const {
+  const program::PartPlan* const plan = surroundings_.part_of(event.island, event.stamp).plan;
+  const std::uint32_t index = plan == nullptr ? program::kNone : index_of(*plan, event.position);
+  if (index == program::kNone) return false;
+  const program::Gang& gang = plan->gangs[index];
+  if (gang.kind == program::Gang::Kind::kSend) return false;
+  const auto& devices = plan->groups[gang.group].devices;
+  return std::any_of(devices.begin(), devices.end(), [this, &event](DeviceId device) {
+    return lost_.contains({event.island, device});
+  });
+}
+
+void LossChecker::start(const Event& event) {
+  if (lost_.empty() || !writes_where_lost(event)) return;
+  verdict_.report(Breach::kCorrectness, "I5",
+                  gang_name(event.island, event.stamp, event.position) +
+                      " started, but one of its devices was lost");
+}
+
+void LossChecker::resolve(const Event& event) {
+  const std::string name = "run " + std::to_string(event.object);
+  if (event.code == StatusCode::kOk && doomed_.contains(event.object)) {
+    verdict_.report(Breach::kCorrectness, "I5",
+                    name + " succeeded, but a device was lost while a gang of it ran there");
+  }
+  if (event.code != StatusCode::kDeviceLost) return;
+  const auto used = used_by_.find(event.object);
+  // One that never had a stamp may have been refused: its slice has nowhere to go.
+  const bool has_cause = used == used_by_.end()
+                             ? !lost_.empty()
+                             : std::any_of(lost_.begin(), lost_.end(), [used](const Place& place) {
+                                 return used->second.contains(place);
+                               });
+  if (has_cause) return;
+  verdict_.report(Breach::kCorrectness, "I3",
+                  name + " failed of a lost device, but none that it used was lost");
+}
+
+}  // namespace seaway::sim

@@ -1,0 +1,40 @@
+// LossChecker: a lost device runs nothing, and nobody fails of a loss that did not concern him.
+
+#pragma once
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/ids.hpp"
+#include "events/event_stream.hpp"
+#include "sim/surroundings.hpp"
+#include "sim/verdict.hpp"
+
+namespace seaway::sim {
+
+/// I3: a run ends with DEVICE_LOST only behind a loss, and when it had a stamp, of a device that it
+/// uses. I5: no gang starts to compute on a lost device or to write there, and no run succeeds of
+/// which a gang ran there when it was lost.
+class LossChecker final : public events::EventSink {
+ public:
+  LossChecker(const Surroundings& surroundings, Verdict& verdict)
+      : surroundings_(surroundings), verdict_(verdict) {}
+  void record(const events::Event& event) override;
+
+ private:
+  using Place = std::pair<IslandId, DeviceId>;
+  void prepare(const events::Event& event);
+  bool writes_where_lost(const events::Event& event) const;
+  void start(const events::Event& event);
+  void resolve(const events::Event& event);
+
+  const Surroundings& surroundings_;
+  Verdict& verdict_;
+  std::set<Place> lost_;
+  std::map<Stamp, RunId> run_of_;
+  std::map<RunId, std::set<Place>> used_by_;  // By runs with a stamp.
+  std::set<RunId> doomed_;                    // A gang of theirs ended on a lost device.
+};
+
+}  // namespace seaway::sim
