@@ -215,6 +215,44 @@ TEST(Simulation, DeadlinesComeInVirtualTime) {
   EXPECT_TRUE(report.status.ok()) << report.to_string();
 }
 
+/// Adds one to what it is told.
+class Link {
+ public:
+  static void describe(ActorType<Link>& type) { type.on(&Link::pass); }
+  explicit Link(const Self&) {}
+  Reply<Total> pass(Request<Total> request) {
+    return make<Total>([&](Total::Builder m) { m.setTotal(request->getTotal() + 1); });
+  }
+};
+
+TEST(Simulation, AChainOfCallsTakesOneRoundTripOfItsClientAndAHopForEachLink) {
+  SimulationOptions options;
+  options.cluster = "embedded:islands=8,devices=1";
+  options.latency_min = options.latency_max = 1ms;
+  std::chrono::nanoseconds chained{}, one_by_one{};
+
+  const SimulationReport report = simulate(options, [&](Simulation& simulation) {
+    Client client = simulation.connect().value();
+    auto links = client.spawn<Link>(client.hosts()).value();
+    auto begin = simulation.now();
+    auto chain = links.at(0).call(&Link::pass);
+    for (std::size_t i = 1; i < 8; ++i) chain = links.at(i).call(&Link::pass, chain);
+    EXPECT_EQ(chain.get().value()->getTotal(), 8);
+    chained = simulation.now() - begin;
+
+    begin = simulation.now();
+    Reply<Total> total;
+    for (std::size_t i = 0; i < 8; ++i) total = links.at(i).call(&Link::pass, total).get().value();
+    EXPECT_EQ(total->getTotal(), 8);
+    one_by_one = simulation.now() - begin;
+  });
+
+  EXPECT_TRUE(report.status.ok()) << report.to_string();
+  // There, seven hops from host to host, and back.
+  EXPECT_EQ(std::chrono::floor<std::chrono::milliseconds>(chained), 9ms);
+  EXPECT_EQ(std::chrono::floor<std::chrono::milliseconds>(one_by_one), 16ms);
+}
+
 TEST(Simulation, TheDeadlineOfAStreamRunsFromItsLastAnswer) {
   const SimulationReport report = simulate({.seed = 5}, [](Simulation& simulation) {
     Client client = simulation.connect().value();
