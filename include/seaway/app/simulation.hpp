@@ -41,9 +41,9 @@ class Simulation {
   /// 64 bits that are a function of the seed and of how many were drawn before.
   virtual std::uint64_t random() = 0;
 
-  /// The host's process dies, with its actors and all they had; what was on its way to or from it
-  /// is lost, and the others hear of it after a latency. Its devices are not touched. Returns when
-  /// it is dead. Errors: kInvalidArgument for a host that does not exist or is dead.
+  /// The host's process dies, with its actors and all they had; what was on its way to it is lost,
+  /// what it said last perhaps too, and the others soon find it out. Its devices are not touched.
+  /// Returns when it is dead. Errors: kInvalidArgument for a host that does not exist or is dead.
   virtual Status kill_host(std::uint32_t host) = 0;
   /// It is back, empty; actors are placed there again. Errors: as above, for one that lives.
   virtual Status restart_host(std::uint32_t host) = 0;
