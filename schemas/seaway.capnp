@@ -25,8 +25,9 @@
 #    client's handle; `fetches` ask for a value, which the host writes straight into the client's
 #    buffer and confirms with one `fetched`, also when it is an error.
 #  - cancel: the scheduler passes the frame with `cancels` on to its host, ahead of the `cancel` orders
-#    that follow from it, so that what becomes poison there names the cause. To each `cancel` order of a scheduler the host answers one `fenced`, at once if the part
-#    has no edges open, else when the last of them is closed.
+#    that follow from it, so that what becomes poison there names the cause. To each `cancel` order of
+#    a scheduler the host answers one `fenced`, at once if the part has no edges open, else when the
+#    last of them is closed.
 #  - failure: the host reports a failed gang inside `dones`; the scheduler passes it on in
 #    `finished` with `done` = false as soon as it hears of it; the controller sends `cancels` to
 #    every island of the run. `finished` with `done` = true still follows once for each part.

@@ -79,16 +79,22 @@ void ClientCaller::cancel(const std::shared_ptr<internal::CallBase>& call) {
 
 void ClientCaller::reduce(internal::CallOrder order, internal::Combine combine) {
   const std::shared_ptr<internal::CallBase> result = order.one;
-  if (is_closed_) {
-    result->answer(closed());
-    return;
-  }
   auto shared = std::make_shared<internal::CallOrder>(std::move(order));
-  const bool is_taken =
-      door_->post([&hub = hub_, client = client_, shared, combine = std::move(combine)] {
-        hub.start_reduction(nullptr, client, *shared, combine);
-      });
-  if (!is_taken) result->answer(closed());
+  const Status status = ask([client = client_, shared, combine = std::move(combine)](Silo& hub) {
+    hub.start_reduction(nullptr, client, *shared, combine);
+  });
+  if (!status.ok()) result->answer(status);
+}
+
+/// Runs `work` at the hub, unless too much waits there.
+Status ClientCaller::ask(std::function<void(Silo&)> work) {
+  if (Status status = take_place(); !status.ok()) return status;
+  auto self = std::static_pointer_cast<ClientCaller>(shared_from_this());
+  const bool is_taken = door_->post([self, work = std::move(work)] {
+    self->asked_.fetch_sub(1, std::memory_order_relaxed);
+    work(self->hub_);
+  });
+  return is_taken ? Status() : closed();
 }
 
 void ClientCaller::grant(const std::shared_ptr<internal::CallBase>& call, std::uint32_t count) {
@@ -98,31 +104,29 @@ void ClientCaller::grant(const std::shared_ptr<internal::CallBase>& call, std::u
 Future<std::shared_ptr<const internal::MeshInfo>> ClientCaller::spawn(internal::SpawnOrder order) {
   auto state = std::make_shared<Silo::Spawned>(waiter_);
   auto shared = std::make_shared<internal::SpawnOrder>(std::move(order));
-  const bool is_taken = !is_closed_ && door_->post([&hub = hub_, shared, state, client = client_] {
+  const Status status = ask([shared, state, client = client_](Silo& hub) {
     hub.spawn(nullptr, client, std::move(*shared), state);
   });
-  if (!is_taken) state->complete(closed());
+  if (!status.ok()) state->complete(status);
   return Future<std::shared_ptr<const internal::MeshInfo>>(std::move(state));
 }
 
 Future<std::shared_ptr<const internal::MeshInfo>> ClientCaller::find(std::string name) {
   auto state = std::make_shared<Silo::Spawned>(waiter_);
-  const bool is_taken = !is_closed_ && door_->post([&hub = hub_, client = client_, name, state] {
+  const Status status = ask([client = client_, name = std::move(name), state](Silo& hub) {
     hub.find(nullptr, client, name, state);
   });
-  if (!is_taken) state->complete(closed());
+  if (!status.ok()) state->complete(status);
   return Future<std::shared_ptr<const internal::MeshInfo>>(std::move(state));
 }
 
 Future<void> ClientCaller::stop(internal::Members members, std::chrono::nanoseconds deadline) {
   auto state = std::make_shared<internal::FutureState<void>>(waiter_);
-  const bool is_taken = !is_closed_ && door_->post([&hub = hub_, client = client_, members,
-                                                    deadline, state] {
-    hub.stop(nullptr, client, members,
-             hub.now_ns() + static_cast<std::uint64_t>(std::max<std::int64_t>(0, deadline.count())),
-             state);
+  const auto time_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(0, deadline.count()));
+  const Status status = ask([client = client_, members, time_ns, state](Silo& hub) {
+    hub.stop(nullptr, client, members, hub.now_ns() + time_ns, state);
   });
-  if (!is_taken) state->complete(closed());
+  if (!status.ok()) state->complete(status);
   return Future<void>(std::move(state));
 }
 

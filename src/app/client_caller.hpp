@@ -18,7 +18,8 @@ namespace seaway::app {
 /// Thread-safe. Outlives the cluster in the hands of users: then everything fails with kCancelled.
 class ClientCaller final : public internal::Caller {
  public:
-  /// Most calls and sends of a client that its hub has not yet looked at.
+  /// Most of what a client has asked, calls, sends, reductions, spawns, finds and stops, that its
+  /// hub has not yet looked at.
   static constexpr std::uint32_t kAskedMax = 1 << 16;
 
   ClientCaller(std::uint32_t client, Silo& hub);
@@ -46,6 +47,7 @@ class ClientCaller final : public internal::Caller {
  private:
   Status closed() const;
   Status take_place();
+  Status ask(std::function<void(Silo&)> work);
 
   const std::uint32_t client_;
   Silo& hub_;  // Touched only in what its door lets in.

@@ -234,6 +234,7 @@ class Silo final : public actor::Actor {
   Route& route_to(const std::shared_ptr<const internal::MeshInfo>& mesh);
   void trim_routes();
   Status check_target(const internal::MeshInfo* mesh, std::uint32_t index, std::string_view what);
+  Status check_room(std::string_view request_name) const;
   Call& begin_call(Member* caller, std::uint32_t client, std::shared_ptr<internal::CallBase> state,
                    std::string_view request_name, SiloId silo, std::uint64_t deadline_ns);
   std::uint64_t due_ns(const CallOptions& options) const;

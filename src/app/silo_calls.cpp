@@ -133,6 +133,14 @@ void Silo::start_call(Member* caller, std::uint32_t client, internal::CallOrder&
   open_call(caller, client, order, position, order.to.at(position), order.one, std::move(shape));
 }
 
+/// Before whatever needs an entry in the call table.
+Status Silo::check_room(std::string_view request_name) const {
+  if (calls_.size() < wiring_.limits.calls_max) return {};
+  return resource_exhausted(std::string(request_name) + ": " + std::to_string(calls_.size()) +
+                            " of " + std::to_string(wiring_.limits.calls_max) +
+                            " calls of this host are under way; wait for some of them");
+}
+
 /// A call with an outcome to come, in the name of a member or of a client; its timer is not set.
 Call& Silo::begin_call(Member* caller, std::uint32_t client,
                        std::shared_ptr<internal::CallBase> state, std::string_view request_name,
@@ -168,12 +176,7 @@ void Silo::open_call(Member* caller, std::uint32_t client, const internal::CallO
   }
   // The handle was dropped or given up before the call has begun.
   if (state->core().ready()) return refuse(cancelled("it was given up before it had begun"));
-  if (calls_.size() >= wiring_.limits.calls_max) {
-    return refuse(resource_exhausted(std::string(order.request_name) + ": " +
-                                     std::to_string(calls_.size()) + " of " +
-                                     std::to_string(wiring_.limits.calls_max) +
-                                     " calls of this host are under way; wait for some of them"));
-  }
+  if (Status status = check_room(order.request_name); !status.ok()) return refuse(status);
   // Where its member is now, send_call() finds out.
   Call& call =
       begin_call(caller, client, std::move(state), order.request_name, kHub, due_ns(order.options));

@@ -136,6 +136,10 @@ void Silo::on_unpublish(const Envelope& envelope) {
 
 void Silo::find(Member* caller, std::uint32_t client, const std::string& name,
                 std::shared_ptr<Spawned> found) {
+  if (Status status = check_room("find"); !status.ok()) {
+    found->complete(std::move(status));
+    return;
+  }
   Call& call = begin_call(caller, client, std::make_shared<MeshRequest>(std::move(found)), "find",
                           kHub, due_ns({}));
   wheel_.add(call, call.deadline_ns);
@@ -484,6 +488,10 @@ void Silo::stop(Member* caller, std::uint32_t client, const internal::Members& m
     stopped->complete(Status(StatusCode::kPermissionDenied,
                              caller->to_string() + " did not spawn " + members.mesh->type->name +
                                  " and may not stop it; ask who did, or let them stop themselves"));
+    return;
+  }
+  if (Status status = check_room("stop"); !status.ok()) {
+    stopped->complete(std::move(status));
     return;
   }
   // The members are killed at the deadline; what is beyond that is the way there and back.

@@ -27,6 +27,7 @@ void Silo::start_reduction(Member* caller, std::uint32_t client, internal::CallO
                                  ": a reduction cannot wait for an unresolved argument; call() "
                                  "can, and reduce() of what it returns"));
   }
+  if (Status status = check_room(order.request_name); !status.ok()) return fail(status);
   const Route& route = route_to(order.to.mesh);
   std::vector<SiloId> silos;
   std::map<SiloId, std::vector<std::uint32_t>> members;

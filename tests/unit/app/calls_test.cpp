@@ -289,9 +289,17 @@ TEST_F(Calls, ThatNobodyHasLookedAtAreLimited) {
   for (std::uint32_t i = 0; i < kAskedMax; ++i) ASSERT_TRUE(counter.send(&Counter::nothing).ok());
   const Status sent = counter.send(&Counter::nothing);
   const auto called = counter.call(&Counter::add).get();
+  const auto summed = counter.mesh().reduce(&Counter::add, [](auto, auto, auto) {}).get();
+  const auto spawned = client.spawn<Counter>(client.hosts());
+  const auto found = client.find<Counter>("nobody");
+  const auto stopped = counter.stop().get();
   go_on.set_value();
 
   EXPECT_EQ(sent.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(summed.status(), called.status());
+  EXPECT_EQ(spawned.status(), called.status());
+  EXPECT_EQ(found.status(), called.status());
+  EXPECT_EQ(stopped.status(), called.status());
   EXPECT_EQ(called.status().to_string(),
             "RESOURCE_EXHAUSTED: client 1 has asked 65536 times and nobody has yet looked at it; "
             "wait for some answers");
