@@ -46,6 +46,27 @@
 #  - requests with a reply (acquire, release, why, stats ...) carry a request number of the
 #    client's; there is exactly one `reply` to each.
 
+# Where roles are processes of their own (src/cluster/README.md), these come on top:
+#  - views: what an island's scheduler and host agree on is a view of the island, with a rising number
+#    that the controller gives. A new one begins whenever either of them has begun a new life, or the
+#    two have lost what one of them said. The controller says `view` to both (to the host before the
+#    first launch of a new life, too); the host answers with `islandState` to the scheduler, which
+#    forgets everything and begins anew with that and with what its own `view` says: all unfinished
+#    parts in stamp order, behind the plans that they name. `orders` and `dones` carry their view, and
+#    are ignored in another one.
+#  - joining: the first word of each life of a scheduler or a host to the controller is `join`.
+#  - lost values: after `cutEdges` all open edges between the two hosts of parts up to a stamp are over,
+#    on both sides, as if each sender had said that its value is poison and each receiver that it
+#    wants none. What comes about them later is ignored.
+#  - complaints: a role that can no longer talk to another one, though both live, says `complaint` to the
+#    controller, which begins a new view (scheduler and host), or cuts the edges (host and host), or
+#    gives up what the client waits for from that host (client and host).
+#  - payload: bytes travel as `bulk`, ahead of the word that announces them and the same way. An
+#    upload stays with its client until the host says `pull`, as a put may reach any host; the host then
+#    says `arrived` to the controller, which stamps no run that reads it before.
+#  - `peer` is what the wiring says to a role of its own process: another process was lost, or is
+#    there (again).
+
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("seaway::wire");
 
@@ -97,9 +118,138 @@ struct Message {
     forget @28 :Forget;
     # Host to controller.
     deviceLost @29 :DeviceLost;
+    # Schedulers and hosts to the controller.
+    join @30 :Join;
+    complaint @31 :Complaint;
+    # Controller to scheduler and host of an island.
+    view @32 :View;
+    # Host to its scheduler.
+    islandState @33 :IslandState;
+    # Controller to hosts.
+    cutEdges @34 :CutEdges;
+    # Host to client.
+    pull @35 :Pull;
+    # Client to host, host to host, host to client.
+    bulk @36 :Bulk;
+    # Host to controller.
+    arrived @37 :List(UInt64);
+    # The wiring to a role of its own process.
+    peer @38 :Peer;
   }
   client @25 :UInt32;
   # The client that this message is from or about; 0 where that says nothing.
+  inView @39 :UInt32;
+  # Of orders and dones: the view of the island in which they are said. 0 where all roles are one
+  # process, and no view ever ends.
+}
+
+struct Join {
+  role @0 :UInt8;
+  # actor::Role.
+  island @1 :UInt32;
+  epoch @2 :UInt32;
+  # Its life.
+}
+
+struct Complaint {
+  role @0 :UInt8;
+  index @1 :UInt32;
+  # About whom.
+  epoch @2 :UInt32;
+  # Which life of it.
+  byRole @3 :UInt8;
+  byIndex @4 :UInt32;
+}
+
+struct View {
+  number @0 :UInt32;
+  # For hosts: what is older than the first stamp of its life concerns somebody who is gone.
+  lastStamp @1 :UInt64;
+  # For schedulers, who are told everything that is unfinished:
+  launches @2 :LaunchBatch;
+  named @3 :List(UInt64);
+  # Arrays that a client or a run may still name.
+}
+
+# What a host knows that its scheduler has to know.
+struct IslandState {
+  number @0 :UInt32;
+  lastStamp @1 :UInt64;
+  # The last launch that has reached the host.
+  parts @2 :List(PartState);
+  arrays @3 :List(ArrayState);
+  failures @4 :List(Failure);
+  # Of parts that are over.
+}
+struct PartState {
+  stamp @0 :UInt64;
+  admitted @1 :Bool;
+  overtook @2 :Bool;
+  beside @9 :UInt64;
+  # As the order of its admission said.
+  cancelled @4 :Bool;
+  fencing @10 :Bool;
+  # Cancelled, and `fenced` has not been said.
+  moving @11 :Bool;
+  moved @3 :Bool;
+  # Its sends were to go to host room, and have gone there.
+  placed @5 :UInt32;
+  # Gangs [0, placed) were placed, and these of them are done:
+  done @6 :List(UInt32);
+  # First and last of each range, behind one another.
+  received @7 :List(UInt32);
+  # Edges whose value is here.
+  delivered @8 :List(UInt32);
+  # Edges that are closed at this end, the sender's.
+}
+struct ArrayState {
+  array @0 :UInt64;
+  place @1 :Place;
+  enum Place {
+    nowhere @0;     # It has not been made, or is poison without room.
+    device @1;
+    uploadRoom @2;
+    spillRoom @3;
+  }
+  poison @4 :Bool;
+  devices @2 :List(UInt32);
+  bytes @3 :UInt64;
+  # On each device.
+}
+
+struct CutEdges {
+  peer @0 :UInt32;
+  # The other host.
+  lastStamp @1 :UInt64;
+  code @2 :UInt8;
+  message @3 :Text;
+}
+
+struct Pull {
+  array @0 :UInt64;
+  host @1 :UInt32;
+}
+
+struct Bulk {
+  kind @0 :Kind;
+  enum Kind {
+    upload @0;  # id = array
+    edge @1;    # id = stamp, edge
+    value @2;   # id = request: what a client has asked for, as one piece
+  }
+  id @1 :UInt64;
+  edge @2 :UInt32;
+  stride @3 :UInt64;
+  data @4 :Data;
+}
+
+struct Peer {
+  role @0 :UInt8;
+  index @1 :UInt32;
+  epoch @2 :UInt32;
+  lost @3 :Bool;
+  message @4 :Text;
+  # Why, if it was lost.
 }
 
 struct Hello {
@@ -145,6 +295,7 @@ struct ClientRecord {
     release @2;  # id = array whose last handle is gone
     fetch @3;    # id = array, object = request
     cancel @4;   # id = run, or array whose put has waited for room long enough
+    got @5;      # id = request: it has the value that it asked for; only where hosts may be lost
   }
   id @1 :UInt64;
   object @2 :UInt64;
@@ -240,6 +391,8 @@ struct LaunchBatch {
   # For the host.
   frees @3 :List(UInt64);
   # Arrays, for the scheduler.
+  oldest @4 :UInt64;
+  # Parts of smaller stamps are over, and the controller knows it. 0: says nothing.
 }
 struct Launch {
   # Prepare and Launch are one record: the scheduler reads its order, the host its arrays.
@@ -294,6 +447,8 @@ struct InPlace {
 struct Order {
   kind @0 :UInt8;
   # island::Action::Kind: admit, place, free, spill, cancel, moveSends.
+  # For admit: `first` is 1 for an overtaker, which went through a closed door beside the part
+  # whose stamp is smaller by `last`; 0: it did not.
   first @1 :UInt32;
   last @2 :UInt32;
   id @3 :UInt64;

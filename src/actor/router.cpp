@@ -17,7 +17,10 @@ void Router::unbind(Role role, std::uint32_t index) {
 
 void Router::send(Role role, std::uint32_t index, Frame frame) const {
   const auto& addresses = addresses_[static_cast<std::size_t>(role)];
-  if (index >= addresses.size() || !addresses[index]) return;
+  if (index >= addresses.size() || !addresses[index]) {
+    if (elsewhere_) elsewhere_(role, index, std::move(frame));
+    return;
+  }
   Count& count = counts_[static_cast<std::size_t>(role)];
   ++count.frames;
   count.bytes += frame.size_bytes();

@@ -14,15 +14,25 @@ namespace seaway::actor {
 
 enum class Role : std::uint8_t { kController, kIsland, kHost, kClient };
 
-/// The roles of one cluster, by index. Filled in by the wiring and read by roles, both on the
-/// control thread.
+/// The roles of one cluster, by index, as one process sees them. Filled in by the wiring and read
+/// by roles, both on the control thread.
 class Router {
  public:
+  /// Takes what is for a role that is not in this process: it is elsewhere, or nowhere.
+  using Elsewhere = std::function<void(Role role, std::uint32_t index, Frame frame)>;
+
   void bind(Role role, std::uint32_t index, Address address);
   void unbind(Role role, std::uint32_t index);
 
-  /// Sends to a role; to one that is not there (a client that has gone) the frame is dropped.
+  /// Sends to a role; to one that is nowhere (a client that has gone) the frame is dropped.
   void send(Role role, std::uint32_t index, Frame frame) const;
+
+  /// Where frames go whose role is not bound here; without, they are dropped.
+  void set_elsewhere(Elsewhere elsewhere) { elsewhere_ = std::move(elsewhere); }
+  bool is_here(Role role, std::uint32_t index) const {
+    const auto& addresses = addresses_[static_cast<std::size_t>(role)];
+    return index < addresses.size() && addresses[index];
+  }
 
   /// Frames and bytes sent to each role so far, for the proofs that payload never passes the
   /// controller and that messages do not grow with shards.
@@ -41,6 +51,7 @@ class Router {
   std::vector<Address> addresses_[4];
   mutable Count counts_[4];
   Observer observer_;
+  Elsewhere elsewhere_;
 };
 
 }  // namespace seaway::actor

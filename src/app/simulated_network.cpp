@@ -1,4 +1,4 @@
-// Sessions between silos, over simulated wires.
+// Conversations between silos, over simulated wires.
 
 #include "app/simulated_network.hpp"
 
@@ -75,11 +75,11 @@ void SimulatedNetwork::connect(SiloId self, NetworkPort port) {
   for (SiloId other = 0; other < self; ++other) {
     if (!silos_[other].port.door) continue;
     wires_.join(self, other);
-    peer(self, other).session->connected(now_ns());
-    peer(other, self).session->connected(now_ns());
+    peer(self, other).conversation->connected(now_ns());
+    peer(other, self).conversation->connected(now_ns());
     for (auto [from, to] : {std::pair(self, other), std::pair(other, self)}) {
-      for (transport::Packet& hello : peer(from, to).session->take_packets(now_ns())) {
-        peer(to, from).session->receive(std::move(hello), now_ns());
+      for (transport::Packet& hello : peer(from, to).conversation->take_packets(now_ns())) {
+        peer(to, from).conversation->receive(std::move(hello), now_ns());
       }
     }
   }
@@ -88,36 +88,36 @@ void SimulatedNetwork::connect(SiloId self, NetworkPort port) {
 void SimulatedNetwork::attach(SiloId self) {
   for (SiloId other = 0; other < silos(); ++other) {
     if (other == self) continue;
-    begin_session(self, other);
+    begin_conversation(self, other);
     wires_.attach(
         self, other,
         {[this, self, other] {
            peer(self, other).reader = transport::PacketReader();
-           peer(self, other).session->connected(now_ns());
+           peer(self, other).conversation->connected(now_ns());
            turn(self, other);
          },
          [this, self, other](std::span<const std::byte> bytes) { on_bytes(self, other, bytes); },
          [this, self, other] {
-           peer(self, other).session->disconnected();
+           peer(self, other).conversation->disconnected();
            reconnect(self, other);
          },
          [this, self, other] {
-           peer(self, other).session->refused();
+           peer(self, other).conversation->refused();
            turn(self, other);
          }});
   }
 }
 
-void SimulatedNetwork::begin_session(SiloId self, SiloId other) {
+void SimulatedNetwork::begin_conversation(SiloId self, SiloId other) {
   Peer& own = peer(self, other);
-  transport::SessionOptions options;
+  transport::ConversationOptions options;
   options.epoch = silos_[self].epoch;
   options.peer = name_of(other);
   options.peer_epoch_min = own.epoch_min;
   options.frames_max = kFramesMax;
   options.bytes_max = kBytesMax;
   options.acknowledge_every = 16;
-  own.session = std::make_unique<transport::Session>(std::move(options), now_ns());
+  own.conversation = std::make_unique<transport::Conversation>(std::move(options), now_ns());
   own.reader = transport::PacketReader();
   own.beside.clear();
   own.beside_epoch = silos_[self].epoch;
@@ -130,7 +130,7 @@ void SimulatedNetwork::send(SiloId from, SiloId to, std::vector<Envelope>& batch
   Frame frame = encode_batch(from, batch, now_ns(), *parcels);
   ++counts_.batches;
   counts_.bytes += frame.size_bytes();
-  const Status taken = own.session->send(std::move(frame), now_ns());
+  const Status taken = own.conversation->send(std::move(frame), now_ns());
   SEAWAY_CHECK(taken.ok(), taken.to_string());
   own.beside.push_back(std::move(parcels));
   write(from, to);
@@ -143,13 +143,13 @@ void SimulatedNetwork::on_bytes(SiloId self, SiloId other, std::span<const std::
     auto packet = own.reader.next();
     if (!packet.ok()) {
       // This connection is of no use, another one is.
-      own.session->disconnected();
+      own.conversation->disconnected();
       wires_.close(self, other);
       reconnect(self, other);
       break;
     }
     if (!*packet) break;
-    own.session->receive(std::move(**packet), now_ns());
+    own.conversation->receive(std::move(**packet), now_ns());
   }
   turn(self, other);
 }
@@ -158,31 +158,31 @@ void SimulatedNetwork::turn(SiloId self, SiloId other) {
   write(self, other);
   deliver(self, other);
   Peer& own = peer(self, other);
-  if (own.session->take_close()) {
+  if (own.conversation->take_close()) {
     wires_.close(self, other);
-    if (own.session->has_ended()) return lose(self, other);
+    if (own.conversation->has_ended()) return lose(self, other);
     reconnect(self, other);
-  } else if (own.session->is_open() && own.known == 0) {
-    own.known = own.session->peer_epoch();
+  } else if (own.conversation->is_open() && own.known == 0) {
+    own.known = own.conversation->peer_epoch();
     if (silos_[self].port.on_back) silos_[self].port.on_back(other);
   }
 }
 
 void SimulatedNetwork::write(SiloId self, SiloId other) {
   std::vector<std::byte> bytes;
-  for (const transport::Packet& packet : peer(self, other).session->take_packets(now_ns())) {
+  for (const transport::Packet& packet : peer(self, other).conversation->take_packets(now_ns())) {
     transport::write_packet(packet, bytes);
   }
   wires_.write(self, other, std::move(bytes));
 }
 
 void SimulatedNetwork::deliver(SiloId self, SiloId other) {
-  for (const Frame& frame : peer(self, other).session->take_frames()) {
+  for (const transport::Letter& letter : peer(self, other).conversation->take_letters()) {
     // What travels beside frames of a life that is over has ended with it.
     Peer& sender = peer(other, self);
-    if (sender.beside_epoch != peer(self, other).session->peer_epoch()) return;
+    if (sender.beside_epoch != peer(self, other).conversation->peer_epoch()) return;
     SEAWAY_CHECK(!sender.beside.empty());
-    auto read = decode_batch(frame, now_ns(), silos(), *sender.beside.front());
+    auto read = decode_batch(letter.frame, now_ns(), silos(), *sender.beside.front());
     sender.beside.pop_front();
     SEAWAY_CHECK(read.ok(), read.status().to_string());
     silos_[self].port.door->deliver(read->envelopes);
@@ -192,10 +192,10 @@ void SimulatedNetwork::deliver(SiloId self, SiloId other) {
 /// That life of the other one is over; the next one will ask for a connection.
 void SimulatedNetwork::lose(SiloId self, SiloId other) {
   Peer& own = peer(self, other);
-  own.epoch_min = std::max({own.epoch_min, own.known + 1, own.session->peer_epoch() + 1});
+  own.epoch_min = std::max({own.epoch_min, own.known + 1, own.conversation->peer_epoch() + 1});
   const bool was_known = std::exchange(own.known, 0) != 0;
-  const bool is_back = own.session->successor_epoch() != 0;
-  begin_session(self, other);
+  const bool is_back = own.conversation->successor_epoch() != 0;
+  begin_conversation(self, other);
   if (was_known && silos_[self].port.on_lost) silos_[self].port.on_lost(other);
   if (is_back) reconnect(self, other);
 }
@@ -207,7 +207,7 @@ void SimulatedNetwork::reconnect(SiloId self, SiloId other) {
   engine_.schedule(at_ns, [this, here = is_here_, self, other, epoch = silos_[self].epoch] {
     if (!*here || !silos_[self].is_alive || silos_[self].epoch != epoch) return;
     peer(self, other).is_reconnecting = false;
-    if (peer(self, other).session->is_open()) return;
+    if (peer(self, other).conversation->is_open()) return;
     wires_.connect(self, other);
   });
 }

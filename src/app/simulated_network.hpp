@@ -1,5 +1,5 @@
 // SimulatedNetwork: silos of one process as if each were a process of its own: batches travel as
-// frames of sessions over connections that break, and are lost with the processes at either end.
+// frames of conversations over connections that break, and are lost with the processes at either end.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "app/envelope.hpp"
 #include "app/envelope_codec.hpp"
 #include "base/random.hpp"
-#include "transport/session.hpp"
+#include "transport/conversation.hpp"
 #include "transport/simulated_wire.hpp"
 
 namespace seaway::app {
@@ -29,7 +29,7 @@ struct NetworkPort {
 /// Each silo has an end of its own, which knows of others what it has found out: that a process
 /// does not exist any more when it reconnects and is refused, or that another life of it answers.
 /// Between two silos everything arrives once and in the order of its sending, whatever their
-/// connection does (transport::Session). A silo lives in *epochs*, one for each life; what was sent
+/// connection does (transport::Conversation). A silo lives in *epochs*, one for each life; what was sent
 /// from an earlier epoch, or to one, is never read, so nothing of a dead one arrives after the word
 /// of its death. Control thread only, or while nothing runs; the engine outlives it.
 class SimulatedNetwork {
@@ -72,7 +72,7 @@ class SimulatedNetwork {
   struct Peer {
     std::uint32_t known = 1;  // Its epoch, as far as it is known here; 0: it is known to be dead.
     std::uint32_t epoch_min = 1;
-    std::unique_ptr<transport::Session> session;
+    std::unique_ptr<transport::Conversation> conversation;
     transport::PacketReader reader;
     /// What travels beside the frames that were sent and have not been read yet.
     std::deque<std::shared_ptr<Parcels>> beside;
@@ -89,10 +89,10 @@ class SimulatedNetwork {
   Peer& peer(SiloId self, SiloId other) { return silos_[self].peers[other]; }
   std::uint64_t now_ns() const { return engine_.clock().now_ns(); }
   void attach(SiloId self);
-  void begin_session(SiloId self, SiloId other);
+  void begin_conversation(SiloId self, SiloId other);
   void send(SiloId from, SiloId to, std::vector<Envelope>& batch);
   void on_bytes(SiloId self, SiloId other, std::span<const std::byte> bytes);
-  /// What the session has to say is written, and what it has heard is delivered.
+  /// What the conversation has to say is written, and what it has heard is delivered.
   void turn(SiloId self, SiloId other);
   void write(SiloId self, SiloId other);
   void deliver(SiloId self, SiloId other);

@@ -47,6 +47,8 @@ wire::ClientRecord::Kind to_wire(Said::Kind kind) {
       return wire::ClientRecord::Kind::RELEASE;
     case Said::Kind::kFetch:
       return wire::ClientRecord::Kind::FETCH;
+    case Said::Kind::kGot:
+      return wire::ClientRecord::Kind::GOT;
     case Said::Kind::kCancel:
     case Said::Kind::kFrame:
       break;
@@ -161,6 +163,28 @@ Frame drain(ClientId client, std::uint64_t request) {
   return make_request(client, request, [](wire::Request::Builder builder) { builder.setDrain(); });
 }
 
+Frame upload(ClientId client, ArrayId array, const transport::Payload& payload) {
+  return make(client, [array, &payload](wire::Message::Builder message) {
+    auto bulk = message.initBulk();
+    bulk.setKind(wire::Bulk::Kind::UPLOAD);
+    bulk.setId(array);
+    // One shard that was not copied lies on its own.
+    bulk.setStride(payload.stride > 0 ? payload.stride : payload.bytes);
+    bulk.setData({reinterpret_cast<const kj::byte*>(payload.base), payload.bytes});
+  });
+}
+
+Frame complaint(ClientId client, HostId host, std::uint32_t epoch) {
+  return make(client, [client, host, epoch](wire::Message::Builder message) {
+    auto complaint = message.initComplaint();
+    complaint.setRole(static_cast<std::uint8_t>(actor::Role::kHost));
+    complaint.setIndex(host);
+    complaint.setEpoch(epoch);
+    complaint.setByRole(static_cast<std::uint8_t>(actor::Role::kClient));
+    complaint.setByIndex(client);
+  });
+}
+
 Frame runs(ClientId client, std::span<const Said> said, std::span<const ArrayId> arguments) {
   return make(client, [said, arguments](wire::Message::Builder message) {
     auto batch = message.initRuns();
@@ -180,6 +204,26 @@ Frame runs(ClientId client, std::span<const Said> said, std::span<const ArrayId>
     for (unsigned i = 0; i < arguments.size(); ++i) ids.set(i, arguments[i]);
   });
 }
+
+namespace {
+
+/// Without its controller a client has nothing; without a host it does not have what it asked of
+/// it.
+void on_peer(wire::Peer::Reader peer, Session& session) {
+  const auto role = static_cast<actor::Role>(peer.getRole());
+  if (!peer.getLost()) return;
+  if (role == actor::Role::kController) {
+    session.lose({StatusCode::kControllerRestarted,
+                  "client " + std::to_string(session.id()) +
+                      " has lost its controller: " + peer.getMessage().cStr() +
+                      "; what was in flight may have run or not: connect anew"});
+  } else if (role == actor::Role::kHost) {
+    session.wiring().router->send(actor::Role::kController, 0,
+                                  complaint(session.id(), peer.getIndex(), peer.getEpoch()));
+  }
+}
+
+}  // namespace
 
 Status dispatch(const Frame& frame, Session& session) {
   return wire::read_frame<wire::Message>(
@@ -201,6 +245,18 @@ Status dispatch(const Frame& frame, Session& session) {
                                   wire::read_status(fetched.getCode(), fetched.getMessage())});
             }
             session.on_fetched(outcomes);
+            return {};
+          case wire::Message::PULL:
+            session.on_pull(message.getPull().getArray(), message.getPull().getHost());
+            return {};
+          case wire::Message::BULK: {
+            const auto data = message.getBulk().getData();
+            session.on_value(message.getBulk().getId(),
+                             std::as_bytes(std::span(data.begin(), data.size())));
+            return {};
+          }
+          case wire::Message::PEER:
+            on_peer(message.getPeer(), session);
             return {};
           case wire::Message::REPLY: {
             const auto reply = message.getReply();

@@ -28,6 +28,9 @@ Frame rebind_slice(ClientId client, std::uint64_t request, SliceId slice);
 Frame why(ClientId client, std::uint64_t request, std::uint64_t id);
 Frame stats(ClientId client, std::uint64_t request);
 Frame drain(ClientId client, std::uint64_t request);
+Frame upload(ClientId client, ArrayId array, const transport::Payload& payload);
+/// That `host`, in its life `epoch`, cannot be reached.
+Frame complaint(ClientId client, HostId host, std::uint32_t epoch);
 
 /// One `runs` frame of records without frames among them. `arguments` are those of all its runs.
 Frame runs(ClientId client, std::span<const Said> said, std::span<const ArrayId> arguments);

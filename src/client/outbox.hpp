@@ -12,7 +12,7 @@ namespace seaway::client {
 
 /// One thing that a client says (ClientRecord of the schema), or a frame built beforehand.
 struct Said {
-  enum class Kind : std::uint8_t { kRun, kPut, kRelease, kFetch, kCancel, kFrame };
+  enum class Kind : std::uint8_t { kRun, kPut, kRelease, kFetch, kCancel, kGot, kFrame };
   Kind kind = Kind::kRun;
   std::uint32_t argument_count = 0;
   std::uint64_t id = 0;

@@ -60,7 +60,7 @@ Result<std::string> Session::ask(std::string what, const BuildRequest& build) {
   bool was_empty = false;
   {
     std::lock_guard guard(mutex_);
-    if (is_closed()) return closed_status();
+    if (is_closed()) return end_;
     was_empty = outbox_.empty();
     requests_[request] = {.what = std::move(what), .state = state};
     outbox_.said.push_back({.kind = Said::Kind::kFrame, .object = outbox_.frames.size()});

@@ -52,8 +52,9 @@ void Session::take_outbox(Outbox& outbox) {
   std::swap(outbox, outbox_);
 }
 
-Status Session::closed_status() const {
-  return cancelled("client " + std::to_string(id()) + " has been closed");
+Status Session::closed_status() {
+  std::lock_guard guard(mutex_);
+  return end_;
 }
 
 // Runs.
@@ -318,11 +319,22 @@ void Session::on_fetched(std::vector<Outcome>& outcomes) {
       sink = std::move(found->second.sink);
       fetches_.erase(found);
     }
+    if (wiring_.is_process) {
+      say([&outcome](Outbox& outbox) {
+        outbox.said.push_back({.kind = Said::Kind::kGot, .id = outcome.id});
+      });
+    }
     // A failed fetch was not written: its target still lies there.
     if (!outcome.status.ok()) wiring_.bulk->take_target(id(), outcome.id);
     sink->fetched(std::move(outcome.status), internal::Wake::kLater);
   }
   waiter_->notify();
+}
+
+/// Ahead of the word that the fetch has its outcome.
+void Session::on_value(std::uint64_t request, std::span<const std::byte> value) {
+  const auto target = wiring_.bulk->take_target(id(), request);
+  if (target && target->size() == value.size()) std::ranges::copy(value, target->begin());
 }
 
 void Session::on_run_timeout(RunId run, std::uint64_t timeout_ns) {
@@ -366,12 +378,18 @@ void Session::stop_all_timers() {
 
 // The end.
 
-void Session::close() {
+void Session::close() { end(cancelled("client " + std::to_string(id()) + " has been closed")); }
+
+void Session::end(Status why) {
   {
     std::lock_guard guard(caller_mutex_);
     if (caller_) caller_->close();
   }
-  if (!wiring_.engine) is_closed_.store(true, std::memory_order_release);
+  if (!wiring_.engine) {
+    std::lock_guard guard(mutex_);
+    end_ = why;
+    is_closed_.store(true, std::memory_order_release);
+  }
   std::vector<Record*> records;
   std::map<std::uint64_t, PendingFetch> fetches;
   std::map<std::uint64_t, PendingRequest> requests;
@@ -380,6 +398,7 @@ void Session::close() {
     {
       std::lock_guard guard(mutex_);
       if (is_closed()) return;
+      end_ = why;
       is_closed_.store(true, std::memory_order_release);
       was_empty = outbox_.empty();
       outbox_.said.push_back({.kind = Said::Kind::kFrame, .object = outbox_.frames.size()});
@@ -392,13 +411,13 @@ void Session::close() {
     if (was_empty) actor_.send(poke_);
   }
   std::ranges::sort(records, {}, [](const Record* record) { return record->id; });
-  for (Record* record : records) finish(*record, closed_status());
+  for (Record* record : records) finish(*record, why);
   for (auto& [request, fetch] : fetches) {
     wiring_.bulk->take_target(id(), request);
-    fetch.sink->fetched(closed_status(), internal::Wake::kLater);
+    fetch.sink->fetched(why, internal::Wake::kLater);
   }
   for (auto& [request, pending] : requests) {
-    pending.state->complete(closed_status(), internal::Wake::kLater);
+    pending.state->complete(why, internal::Wake::kLater);
   }
   if (waiter_) {
     waiter_->notify();

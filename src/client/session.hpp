@@ -39,6 +39,7 @@ struct Wiring {
   /// The end of this client's calls of actors; asked for once, when it is needed.
   std::function<std::shared_ptr<internal::Caller>()> open_caller = {};
   std::uint32_t islands = 1, hosts = 1, devices = 1;  // Hosts and devices of each island.
+  bool is_process = false;                            // The other roles are in other processes.
 };
 
 /// Thread-safe unless said otherwise. Client threads append what they say to an outbox; the
@@ -56,6 +57,8 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Completes everything that is pending with kCancelled and says goodbye. Later calls are
   /// refused. Does not block.
   void close();
+  /// The same with `why`, because the controller cannot be reached any more.
+  void lose(Status why) { end(std::move(why)); }
   bool is_closed() const { return is_closed_.load(std::memory_order_acquire); }
 
   ClientId id() const { return wiring_.client; }
@@ -113,6 +116,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void on_resolved(std::vector<Outcome>& outcomes);
   void on_reply(std::uint64_t request, Result<std::string> answer);
   void on_fetched(std::vector<Outcome>& outcomes);
+  void on_pull(ArrayId array, HostId host);
+  void on_value(std::uint64_t request, std::span<const std::byte> value);
   void on_run_timeout(RunId run, std::uint64_t timeout_ns);
   void on_request_timeout(std::uint64_t request, std::uint64_t timeout_ns);
   /// A timer that on_resolved() or on_reply() is to stop.
@@ -156,7 +161,8 @@ class Session : public std::enable_shared_from_this<Session> {
   bool say_frame(Frame frame);
   void finish(Record& record, Status status);
   void stop_timer(bool is_run, std::uint64_t id);
-  Status closed_status() const;
+  Status closed_status();
+  void end(Status why);
   Result<std::shared_ptr<SpecRecord>> make_spec(const ArraySpec& spec);
   void ensure_defined(SpecRecord& spec);
 
@@ -175,6 +181,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::map<std::pair<bool, std::uint64_t>, actor::TimerId> timers_;  // Control thread only.
 
   std::mutex mutex_;  // Guards what follows; nothing is called under it but containers.
+  Status end_;        // Why it is closed.
   Outbox outbox_;
   FlightTable in_flight_;
   std::map<std::uint64_t, PendingFetch> fetches_;

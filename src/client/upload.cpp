@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "client/frames.hpp"
 #include "client/session.hpp"
 #include "transfer/reshard_plan.hpp"
 
@@ -45,7 +46,7 @@ transport::Payload split(const ArraySpec& spec, const std::byte* data) {
       transfer::copy_region(data, base + shard * stride, copy);
     }
   }
-  return {.base = base, .stride = stride, .owner = std::move(owner)};
+  return {.base = base, .stride = stride, .owner = std::move(owner), .bytes = size};
 }
 
 void join(const ArraySpec& spec, const transport::Payload& shards, std::span<std::byte> target) {
@@ -75,6 +76,14 @@ Status Session::reserve_upload(std::uint64_t bytes) {
                       "ClientOptions::upload_bytes_max");
     if (!status.ok()) return status;
   }
+}
+
+/// A host that is another process wants the bytes now. Control thread.
+void Session::on_pull(ArrayId array, HostId host) {
+  // Withdrawn ones are not missed: the controller knows.
+  const auto payload = wiring_.bulk->take_upload(array);
+  if (payload)
+    wiring_.router->send(actor::Role::kHost, host, frames::upload(id(), array, *payload));
 }
 
 Record* Session::put(TensorType type, const std::byte* data, std::size_t elements,
@@ -121,8 +130,9 @@ Record* Session::put(TensorType type, const std::byte* data, std::size_t element
   const bool is_aliased = semantics == HostBufferSemantics::kZeroCopy &&
                           wanted.sharding.mesh().device_count() == 1 && count > 0 &&
                           reinterpret_cast<std::uintptr_t>(data) % kAlignment == 0;
-  transport::Payload payload =
-      is_aliased ? transport::Payload{const_cast<std::byte*>(data), 0, {}} : split(wanted, data);
+  transport::Payload payload = is_aliased
+                                   ? transport::Payload{const_cast<std::byte*>(data), 0, {}, bytes}
+                                   : split(wanted, data);
   ensure_defined(spec);
   Record* record = Record::make(*interned, 1);
   record->is_run = false;
@@ -130,7 +140,7 @@ Record* Session::put(TensorType type, const std::byte* data, std::size_t element
   wiring_.bulk->offer_upload(record->id, std::move(payload));
   const bool is_said = say([this, record, &spec](Outbox& outbox) {
     outbox.said.push_back({.kind = Said::Kind::kPut, .id = record->id, .object = spec.id});
-    if (options_.when_full == WhenFull::kWait) {
+    if (options_.when_full == WhenFull::kWait || wiring_.is_process) {
       outbox.limits.push_back(
           {.is_run = true, .id = record->id, .timeout_ns = request_timeout_ns()});
     }

@@ -3,7 +3,7 @@
 #include "cluster/embedded.hpp"
 
 #include "client/session.hpp"
-#include "resources/slice_binder.hpp"
+#include "cluster/role_options.hpp"
 
 namespace seaway::cluster {
 
@@ -18,40 +18,18 @@ Embedded::Embedded(const EmbeddedOptions& options, actor::Engine& engine,
   if (options.links != transport::LinkOptions()) {
     links_ = transport::ClusterLinks::make(options.islands, options.links).value();
   }
-  resources::ResourceCore resources({});
-  for (IslandId island = 0; island < options.islands; ++island) {
-    resources.add_island(std::vector<resources::DeviceInfo>(
-        options.devices, {options.device_kind, options.device_memory}));
-  }
-  binder_ = std::make_unique<resources::ResourceBinder>(std::move(resources));
-  controller::ControllerOptions controller_options;
-  controller_options.islands = options.islands;
-  controller_options.device_bytes = options.device_memory;
-  controller_options.kept_bytes_max = options.host_memory;
-  controller_options.limits.runs_in_flight_max = options.runs_in_flight;
-  controller_options.limits.runs_shared_in_flight = options.runs_shared_in_flight;
-  auto controller = std::make_unique<controller::ControllerActor>(controller_options, *binder_,
-                                                                  router_, engine.clock(), events);
+  binder_ = make_binder(options);
+  auto controller = std::make_unique<controller::ControllerActor>(
+      controller_options(options), *binder_, router_, engine.clock(), events);
   controller_ = controller.get();
   router_.bind(actor::Role::kController, 0, engine.spawn("controller", std::move(controller)));
   for (IslandId island = 0; island < options.islands; ++island) {
-    island::CoreOptions core;
-    core.devices = options.devices;
-    core.memory_bytes = options.device_memory;
-    core.spill_bytes = options.host_memory;
-    core.send_room_bytes = options.send_memory;
-    core.policy = options.policy;
-    auto scheduler =
-        std::make_unique<island::SchedulerActor>(island, core, router_, engine.clock(), events);
+    auto scheduler = std::make_unique<island::SchedulerActor>(island, scheduler_options(options),
+                                                              router_, engine.clock(), events);
     schedulers_.push_back(scheduler.get());
     router_.bind(actor::Role::kIsland, island,
                  engine.spawn("scheduler" + std::to_string(island), std::move(scheduler)));
     backends_.push_back(make_backend(island, [this, island] { hosts_[island]->idle(); }));
-    device::HostCore::Options host_options;
-    host_options.host = island;
-    host_options.island = island;
-    host_options.devices = options.devices;
-    host_options.device_bytes = options.device_memory;
     device::LinkArrival arrival;
     if (links_) {
       arrival = [this, island](HostId peer, std::uint64_t now_ns, std::uint64_t bytes) {
@@ -59,7 +37,7 @@ Embedded::Embedded(const EmbeddedOptions& options, actor::Engine& engine,
       };
     }
     auto host = std::make_unique<device::HostActor>(
-        host_options,
+        host_options(options, island),
         device::HostWiring{engine, router_, bulk_, natives_, events, std::move(arrival)},
         *backends_.back());
     hosts_.push_back(host.get());

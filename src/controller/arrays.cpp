@@ -131,6 +131,9 @@ void ControllerCore::forward_fetch(const ControllerOutbox::Fetch& fetch) {
     outbox_.client(fetch.client).fetched.push_back({fetch.request, *array.failure});
     return;
   }
+  if (!members_.empty()) {
+    members_[array.island].fetches[fetch.client][fetch.request] = fetch.array;
+  }
   outbox_.islands[array.island].fetches.push_back({array.physical, fetch.client, fetch.request});
 }
 

@@ -141,6 +141,7 @@ void ControllerCore::forget(Client& client) {
   });
   erase(slices_, [](SliceId, const auto&) {});
   const bool had_specs = erase(specs_, [](std::uint64_t, const auto&) {});
+  erase(spec_definitions_, [](std::uint64_t, const auto&) {});
   if (had_functions || had_specs) {  // Else no host has ever heard of it.
     for (ControllerOutbox::Island& island : outbox_.islands) island.forgotten_clients.push_back(id);
   }

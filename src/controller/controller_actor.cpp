@@ -46,7 +46,50 @@ struct ControllerActor::Decoder {
         case wire::ClientRecord::Kind::CANCEL:
           self.core_.cancel(client, record.getId());
           break;
+        case wire::ClientRecord::Kind::GOT:
+          self.core_.fetched(client, record.getId());
+          break;
       }
+    }
+  }
+
+  static void join(ControllerActor& self, wire::Join::Reader join) {
+    if (static_cast<Role>(join.getRole()) == Role::kHost) {
+      self.core_.host_joined(join.getIsland(), join.getEpoch());
+    } else {
+      self.core_.scheduler_joined(join.getIsland(), join.getEpoch());
+    }
+  }
+
+  static void complaint(ControllerActor& self, wire::Complaint::Reader complaint) {
+    const auto about = static_cast<Role>(complaint.getRole());
+    const auto by = static_cast<Role>(complaint.getByRole());
+    if (about == Role::kIsland) {
+      self.core_.complain_of_scheduler(complaint.getIndex(), complaint.getEpoch());
+    } else if (about == Role::kClient) {
+      self.core_.complain_of_reader(complaint.getIndex(), complaint.getByIndex());
+    } else if (by == Role::kClient) {
+      self.core_.complain_of_reader(complaint.getByIndex(), complaint.getIndex());
+    } else if (by == Role::kIsland) {
+      self.core_.complain_of_host(complaint.getIndex(), complaint.getEpoch());
+    } else {
+      self.core_.complain_of_peer(complaint.getByIndex(), complaint.getIndex(),
+                                  complaint.getEpoch());
+    }
+  }
+
+  /// Whoever is there says so himself.
+  static void peer(ControllerActor& self, wire::Peer::Reader peer) {
+    if (!peer.getLost()) return;
+    switch (static_cast<Role>(peer.getRole())) {
+      case Role::kHost:
+        return self.core_.host_lost(peer.getIndex(), peer.getMessage().cStr());
+      case Role::kIsland:
+        return self.core_.scheduler_lost(peer.getIndex());
+      case Role::kClient:
+        return self.core_.client_lost(peer.getIndex());
+      case Role::kController:
+        return;
     }
   }
 };
@@ -119,6 +162,18 @@ void ControllerActor::receive(const Frame& frame) {
                           {StatusCode::kDeviceLost, lost.getMessage().cStr()});
         break;
       }
+      case Message::ARRIVED:
+        for (const std::uint64_t array : message.getArrived()) core_.arrived(array);
+        break;
+      case Message::JOIN:
+        Decoder::join(*this, message.getJoin());
+        break;
+      case Message::COMPLAINT:
+        Decoder::complaint(*this, message.getComplaint());
+        break;
+      case Message::PEER:
+        Decoder::peer(*this, message.getPeer());
+        break;
       default:
         return protocol_error("the controller got a message of kind " +
                               std::to_string(static_cast<int>(message.which())) +

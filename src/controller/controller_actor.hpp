@@ -31,11 +31,14 @@ class ControllerActor final : public actor::Actor {
   void define_function(ClientId client, const Frame& frame);
   void define_program(ClientId client, const Frame& frame);
   void flush_island(IslandId island);
+  void send(actor::Role role, IslandId island, Frame frame);
+  bool flush_view(IslandId island);
+  void flush_cuts(IslandId island);
   void flush_weights(IslandId island);
-  void flush_plans(IslandId island);
+  void flush_plans(IslandId island, bool is_told);
   void flush_forgotten(IslandId island);
   void flush_puts(IslandId island);
-  void flush_launches(IslandId island);
+  void flush_launches(IslandId island, bool is_told);
   void flush_arrays(IslandId island);
   void flush_client(ClientId id, ControllerOutbox::Client& outbox);
 

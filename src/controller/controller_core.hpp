@@ -38,6 +38,10 @@ struct ControllerOptions {
   std::uint32_t islands = 1;
   std::uint64_t device_bytes = 0;    // Budget of each device: a larger part is refused.
   std::uint64_t kept_bytes_max = 0;  // Room for kept arrays on one island: its host's spill room.
+  std::uint32_t devices = 1;         // Of each island.
+  /// Schedulers and hosts are processes of their own: they join, and may be lost. Without, all of
+  /// them are there from the start and stay as long as the controller.
+  bool has_members = false;
   ControllerLimits limits = {};
 };
 
@@ -92,6 +96,34 @@ class ControllerCore {
   void part_finished(Stamp stamp, IslandId island);
   /// A device is gone, with its memory; `cause` says which and why. A repeat means nothing.
   void device_lost(IslandId island, DeviceId device, const Status& cause);
+  /// The bytes of an upload are on its host.
+  void arrived(ArrayId array);
+
+  // What becomes of other processes (members.cpp); only with ControllerOptions::has_members.
+  /// A new life of an island's host, which knows nothing. `epoch` is its life.
+  void host_joined(IslandId island, std::uint32_t epoch);
+  /// The host is gone, with everything on its devices. A repeat means nothing.
+  void host_lost(IslandId island, const std::string& why);
+  void scheduler_joined(IslandId island, std::uint32_t epoch);
+  void scheduler_lost(IslandId island);
+  void client_lost(ClientId client);
+  /// Two roles have lost what one of them said to the other, though both live: `about` in its life
+  /// `epoch`. One of before means nothing any more.
+  void complain_of_scheduler(IslandId island, std::uint32_t epoch);
+  void complain_of_host(IslandId island, std::uint32_t epoch);
+  void complain_of_peer(IslandId host, IslandId peer, std::uint32_t epoch);
+  void complain_of_reader(ClientId client, IslandId host);
+  /// `client` has what it asked for.
+  void fetched(ClientId client, std::uint64_t request);
+  bool has_host(IslandId island) const;
+  bool has_scheduler(IslandId island) const;
+  /// What the scheduler of `island` is told when a view begins: all that is unfinished there.
+  ControllerOutbox::View view_of(IslandId island) const;
+  bool has_members() const { return !members_.empty(); }
+  Stamp last_stamp() const { return last_stamp_; }
+  /// All parts of smaller stamps are over.
+  Stamp oldest_stamp() const;
+
   void why_answer(std::uint64_t question, IslandId island, const std::string& text);
 
   /// Stamps and launches whatever can go now; called once after a batch of the above.
@@ -119,6 +151,7 @@ class ControllerCore {
   struct Slice;
   struct WaitingPut;
   struct WhyQuestion;
+  struct Member;
 
   // definitions.cpp
   bool is_ready(Program& program);
@@ -184,6 +217,18 @@ class ControllerCore {
   void keep_name(std::uint64_t id, std::string name);
   std::string old_name(std::uint64_t id) const;
 
+  // members.cpp
+  void begin_view(IslandId island);
+  void await(Function& function, IslandId island);
+  void fail_parts_on(IslandId island, const Status& cause);
+  void fail_arrays_on(IslandId island, const Status& cause);
+  void fail_reads_on(IslandId island, const Status& cause);
+  void fail_array(ArrayId id, Array& array, const Status& status);
+  void answer_questions();
+  bool has_open_part(const Run& run, std::size_t open, IslandId island) const;
+  Status loss_of_run(const Run& run, std::size_t open, IslandId island, const Status& cause) const;
+  std::vector<Stamp> stamps_open_on(IslandId island) const;
+
   // losses.cpp
   const Status* loss_of(const program::Binding& binding) const;
   void displace(Slice& slice);
@@ -227,8 +272,10 @@ class ControllerCore {
   std::map<SliceId, std::unique_ptr<Slice>> slices_;
   std::size_t puts_waiting_ = 0;
   std::size_t slices_closing_ = 0;                                // Released, and not gone.
-  std::map<std::pair<IslandId, DeviceId>, Status> lost_devices_;  // For ever: none comes back.
+  std::map<std::pair<IslandId, DeviceId>, Status> lost_devices_;  // In this life of their host.
   std::map<std::uint64_t, ArraySpec> specs_;
+  std::map<std::uint64_t, Frame> spec_definitions_;  // Parallel; only with members.
+  std::vector<Member> members_;                      // By island; empty without.
   // Its records come and go with every run: a pool spares most of what the heap would cost.
   std::pmr::unsynchronized_pool_resource array_pool_;
   std::pmr::unordered_map<ArrayId, Array> arrays_;  // Never iterated in an order that shows.

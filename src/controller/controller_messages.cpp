@@ -27,18 +27,53 @@ void write_fetches(ControllerOutbox::Island& outbox, capnp::List<wire::ArrayReco
   outbox.fetches.clear();
 }
 
+/// `batch` gets the records, in their order, and the ids that they name.
+void write_launches(wire::LaunchBatch::Builder batch,
+                    const std::vector<ControllerOutbox::Launch>& launches,
+                    const std::vector<std::uint64_t>& launch_ids) {
+  auto records = batch.initRecords(static_cast<unsigned>(launches.size()));
+  for (unsigned i = 0; i < launches.size(); ++i) {
+    const ControllerOutbox::Launch& launch = launches[i];
+    auto record = records[i];
+    record.setStamp(launch.stamp);
+    record.setRun(launch.run);
+    record.setPlan(launch.plan);
+    record.setTenant(launch.tenant);
+    record.setBegin(launch.begin);
+    record.setAcknowledge(launch.acknowledge);
+  }
+  auto ids = batch.initIds(static_cast<unsigned>(launch_ids.size()));
+  for (unsigned i = 0; i < launch_ids.size(); ++i) ids.set(i, launch_ids[i]);
+}
+
+Frame plan_frame(const program::PartPlan& plan) {
+  const Frame part = program::encode_frame(plan);
+  wire::FrameBuilder builder;
+  auto definition = builder.init_root<Message>().initDefinePlan();
+  definition.setId(plan.id);
+  definition.setPart(wire::frame_data(part));
+  return builder.finish();
+}
+
 }  // namespace
+
+/// To a role of an island, if it lives: what it has to know it is told when it begins a new life.
+void ControllerActor::send(Role role, IslandId island, Frame frame) {
+  const bool is_there = role == Role::kHost ? core_.has_host(island) : core_.has_scheduler(island);
+  if (is_there) router_.send(role, island, std::move(frame));
+}
 
 void ControllerActor::flush_island(IslandId island) {
   ControllerOutbox::Island& outbox = core_.outbox().islands[island];
+  const bool is_told = flush_view(island);
   if (!outbox.weights.empty()) flush_weights(island);
   for (Frame& definition : outbox.definitions) {
-    router_.send(Role::kHost, island, std::move(definition));
+    send(Role::kHost, island, std::move(definition));
   }
   outbox.definitions.clear();
-  if (!outbox.plans.empty()) flush_plans(island);
+  if (!outbox.plans.empty()) flush_plans(island, is_told);
   if (!outbox.puts.empty()) flush_puts(island);
-  if (!outbox.launches.empty()) flush_launches(island);
+  if (!outbox.launches.empty()) flush_launches(island, is_told);
   if (!outbox.fetches.empty() || !outbox.frees.empty()) flush_arrays(island);
   if (!outbox.cancels.empty()) {
     wire::FrameBuilder builder;
@@ -50,19 +85,63 @@ void ControllerActor::flush_island(IslandId island) {
       list[i].setMessage(outbox.cancels[i].status.message());
     }
     outbox.cancels.clear();
-    router_.send(Role::kIsland, island, builder.finish());
+    send(Role::kIsland, island, builder.finish());
   }
+  if (!outbox.cuts.empty()) flush_cuts(island);
   for (const auto& [request, stamp] : outbox.questions) {
     wire::FrameBuilder builder;
     auto question = builder.init_root<Message>().initWhyQuestion();
     question.setRequest(request);
     question.setStamp(stamp);
     const Frame frame = builder.finish();
-    router_.send(Role::kIsland, island, frame);
-    router_.send(Role::kHost, island, frame);
+    send(Role::kIsland, island, frame);
+    send(Role::kHost, island, frame);
   }
   outbox.questions.clear();
   if (!outbox.forgotten_clients.empty() || !outbox.forgotten_plans.empty()) flush_forgotten(island);
+}
+
+/// True when the scheduler has been told everything that is unfinished: plans and launches that
+/// were gathered for it are part of that.
+bool ControllerActor::flush_view(IslandId island) {
+  ControllerOutbox::Island& outbox = core_.outbox().islands[island];
+  if (!outbox.has_new_view) return false;
+  outbox.has_new_view = false;
+  ControllerOutbox::View view = core_.view_of(island);
+  {
+    wire::FrameBuilder builder;
+    auto message = builder.init_root<Message>().initView();
+    message.setNumber(view.number);
+    message.setLastStamp(core_.last_stamp());
+    send(Role::kHost, island, builder.finish());
+  }
+  for (const program::PartPlanPtr& plan : view.plans) {
+    send(Role::kIsland, island, plan_frame(*plan));
+  }
+  wire::FrameBuilder builder;
+  auto message = builder.init_root<Message>().initView();
+  message.setNumber(view.number);
+  write_launches(message.initLaunches(), view.launches, view.ids);
+  auto named = message.initNamed(static_cast<unsigned>(view.named.size()));
+  for (unsigned i = 0; i < view.named.size(); ++i) named.set(i, view.named[i]);
+  send(Role::kIsland, island, builder.finish());
+  outbox.weights = std::move(view.weights);
+  outbox.cancels = std::move(view.cancels);
+  return true;
+}
+
+void ControllerActor::flush_cuts(IslandId island) {
+  ControllerOutbox::Island& outbox = core_.outbox().islands[island];
+  for (const ControllerOutbox::Cut& cut : outbox.cuts) {
+    wire::FrameBuilder builder;
+    auto message = builder.init_root<Message>().initCutEdges();
+    message.setPeer(cut.peer);
+    message.setLastStamp(cut.last_stamp);
+    message.setCode(static_cast<std::uint8_t>(cut.status.code()));
+    message.setMessage(cut.status.message());
+    send(Role::kHost, island, builder.finish());
+  }
+  outbox.cuts.clear();
 }
 
 void ControllerActor::flush_weights(IslandId island) {
@@ -74,20 +153,15 @@ void ControllerActor::flush_weights(IslandId island) {
     list[i].setWeight(weights[i].weight);
   }
   weights.clear();
-  router_.send(Role::kIsland, island, builder.finish());
+  send(Role::kIsland, island, builder.finish());
 }
 
-void ControllerActor::flush_plans(IslandId island) {
+void ControllerActor::flush_plans(IslandId island, bool is_told) {
   ControllerOutbox::Island& outbox = core_.outbox().islands[island];
   for (const program::PartPlanPtr& plan : outbox.plans) {
-    const Frame part = program::encode_frame(*plan);
-    wire::FrameBuilder builder;
-    auto definition = builder.init_root<Message>().initDefinePlan();
-    definition.setId(plan->id);
-    definition.setPart(wire::frame_data(part));
-    const Frame frame = builder.finish();
-    router_.send(Role::kIsland, island, frame);
-    router_.send(Role::kHost, island, frame);
+    const Frame frame = plan_frame(*plan);
+    if (!is_told) send(Role::kIsland, island, frame);
+    send(Role::kHost, island, frame);
   }
   outbox.plans.clear();
 }
@@ -101,8 +175,8 @@ void ControllerActor::flush_forgotten(IslandId island) {
   auto plans = forget.initPlans(static_cast<unsigned>(outbox.forgotten_plans.size()));
   for (unsigned i = 0; i < plans.size(); ++i) plans.set(i, outbox.forgotten_plans[i]);
   const Frame frame = builder.finish();
-  if (!outbox.forgotten_plans.empty()) router_.send(Role::kIsland, island, frame);
-  router_.send(Role::kHost, island, frame);
+  if (!outbox.forgotten_plans.empty()) send(Role::kIsland, island, frame);
+  send(Role::kHost, island, frame);
   outbox.forgotten_clients.clear();
   outbox.forgotten_plans.clear();
 }
@@ -123,27 +197,15 @@ void ControllerActor::flush_puts(IslandId island) {
   }
   outbox.puts.clear();
   const Frame frame = builder.finish();
-  router_.send(Role::kIsland, island, frame);
-  router_.send(Role::kHost, island, frame);
+  send(Role::kIsland, island, frame);
+  send(Role::kHost, island, frame);
 }
 
-void ControllerActor::flush_launches(IslandId island) {
+void ControllerActor::flush_launches(IslandId island, bool is_told) {
   ControllerOutbox::Island& outbox = core_.outbox().islands[island];
   wire::FrameBuilder builder;
   auto batch = builder.init_root<Message>().initLaunches();
-  auto records = batch.initRecords(static_cast<unsigned>(outbox.launches.size()));
-  for (unsigned i = 0; i < outbox.launches.size(); ++i) {
-    const ControllerOutbox::Launch& launch = outbox.launches[i];
-    auto record = records[i];
-    record.setStamp(launch.stamp);
-    record.setRun(launch.run);
-    record.setPlan(launch.plan);
-    record.setTenant(launch.tenant);
-    record.setBegin(launch.begin);
-    record.setAcknowledge(launch.acknowledge);
-  }
-  auto ids = batch.initIds(static_cast<unsigned>(outbox.ids.size()));
-  for (unsigned i = 0; i < outbox.ids.size(); ++i) ids.set(i, outbox.ids[i]);
+  write_launches(batch, outbox.launches, outbox.ids);
   if (!outbox.fetches.empty()) {
     write_fetches(outbox, batch.initFetches(static_cast<unsigned>(outbox.fetches.size())));
   }
@@ -152,11 +214,12 @@ void ControllerActor::flush_launches(IslandId island) {
     for (unsigned i = 0; i < outbox.frees.size(); ++i) frees.set(i, outbox.frees[i]);
     outbox.frees.clear();
   }
+  if (core_.has_members()) batch.setOldest(core_.oldest_stamp());
   outbox.launches.clear();
   outbox.ids.clear();
   const Frame frame = builder.finish();
-  router_.send(Role::kIsland, island, frame);
-  router_.send(Role::kHost, island, frame);
+  if (!is_told) send(Role::kIsland, island, frame);
+  send(Role::kHost, island, frame);
 }
 
 void ControllerActor::flush_arrays(IslandId island) {
@@ -165,7 +228,7 @@ void ControllerActor::flush_arrays(IslandId island) {
     wire::FrameBuilder builder;
     write_fetches(outbox, builder.init_root<Message>().initArrays(
                               static_cast<unsigned>(outbox.fetches.size())));
-    router_.send(Role::kHost, island, builder.finish());
+    send(Role::kHost, island, builder.finish());
   }
   if (!outbox.frees.empty()) {
     wire::FrameBuilder builder;
@@ -175,7 +238,7 @@ void ControllerActor::flush_arrays(IslandId island) {
       list[i].setArray(outbox.frees[i]);
     }
     outbox.frees.clear();
-    router_.send(Role::kIsland, island, builder.finish());
+    send(Role::kIsland, island, builder.finish());
   }
 }
 

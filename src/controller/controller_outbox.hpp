@@ -44,6 +44,21 @@ struct ControllerOutbox {
     TenantId tenant = 0;
     std::uint32_t weight = 1;
   };
+  struct Cut {
+    IslandId peer = 0;
+    Stamp last_stamp = 0;
+    Status status;
+  };
+  /// See schemas/seaway.capnp, View.
+  struct View {
+    std::uint32_t number = 0;
+    std::vector<Launch> launches;
+    std::vector<std::uint64_t> ids;
+    std::vector<ArrayId> named;
+    std::vector<program::PartPlanPtr> plans;
+    std::vector<Cancel> cancels;
+    std::vector<Weight> weights;
+  };
   /// For one island and its host. Definitions and puts may go earlier than they were said, frees
   /// and cancels later: so each kind fills one frame, in this order.
   struct Island {
@@ -57,6 +72,8 @@ struct ControllerOutbox {
     std::vector<ArrayId> frees;                              // To the scheduler.
     std::vector<Cancel> cancels;                             // To the scheduler.
     std::vector<std::pair<std::uint64_t, Stamp>> questions;  // To the scheduler and the host.
+    std::vector<Cut> cuts;      // To the host, behind the launches that they are about.
+    bool has_new_view = false;  // To both; the scheduler is told of launches in no other way.
     // Nothing that is said later is about these.
     std::vector<ClientId> forgotten_clients;  // To the host.
     std::vector<PlanId> forgotten_plans;      // To the scheduler and the host.

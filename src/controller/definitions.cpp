@@ -15,9 +15,13 @@ void ControllerCore::define_function(ClientId client, program::FunctionInfo info
   const FunctionId id = info.id;
   function->info = std::move(info);
   function->definition = definition;
-  function->hosts_awaited = options_.islands;
+  function->awaits.assign(options_.islands, false);
+  for (IslandId island = 0; island < options_.islands; ++island) {
+    if (!has_host(island)) continue;
+    await(*function, island);
+    outbox_.islands[island].definitions.push_back(definition);
+  }
   functions_[id] = std::move(function);
-  for (ControllerOutbox::Island& island : outbox_.islands) island.definitions.push_back(definition);
 }
 
 void ControllerCore::compiled(FunctionId id, HostId host, Status status,
@@ -26,12 +30,15 @@ void ControllerCore::compiled(FunctionId id, HostId host, Status status,
   const auto found = functions_.find(id);
   if (found == functions_.end()) return;
   Function& function = *found->second;
+  if (host >= function.awaits.size() || !function.awaits[host]) return;
+  function.awaits[host] = false;
+  --function.hosts_awaited;
   // Only hosts know; and a part runs wherever its slice is bound, so all of them have to agree.
-  if (function.hosts_awaited == options_.islands) function.info.in_place = in_place;
+  if (!function.is_compiled) function.info.in_place = in_place;
+  function.is_compiled = true;
   std::erase_if(function.info.in_place, [&in_place](const auto& pair) {
     return std::find(in_place.begin(), in_place.end(), pair) == in_place.end();
   });
-  if (function.hosts_awaited > 0) --function.hosts_awaited;
   if (!status.ok() && function.failure.ok()) {
     function.failure = {status.code(), "function " + function.info.name +
                                            " does not compile on host " + std::to_string(host) +

@@ -349,6 +349,7 @@ void ControllerCore::launch_segment(Run& run) {
   run.stamp = stamp;
   run.open_stamps.push_back(stamp);
   run.open_parts.push_back(static_cast<std::uint32_t>(plans.size()));
+  run.open_segments.push_back(run.segment);
   const bool is_last = run.segment + 1 == run.program->lowered.segments.size();
   const bool acknowledge =
       !is_last && !run.program->lowered.segments[run.segment + 1].waits_for_finish;
@@ -376,6 +377,11 @@ void ControllerCore::launch_segment(Run& run) {
     for (const program::Output& output : plan->outputs) {
       island.ids.push_back(physical(segment.outputs[output.output], true));
     }
+    if (members_.empty()) continue;
+    const ControllerOutbox::Launch& launch = island.launches.back();
+    run.launched.push_back(
+        {plan->island, launch,
+         std::vector<ArrayId>(island.ids.begin() + launch.begin, island.ids.end())});
   }
   // Intermediates that no later segment reads go behind this part.
   for (std::size_t i = 0; i < segment.args.size(); ++i) {

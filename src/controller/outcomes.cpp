@@ -29,6 +29,9 @@ void ControllerCore::recycle(Run& run) {
   run.stamp = 0;
   run.open_stamps.clear();
   run.open_parts.clear();
+  run.open_segments.clear();
+  run.finished.clear();
+  run.launched.clear();
   run.to_enqueue = 0;
   run.failure = Status();
   run.is_started = run.is_fully_stamped = run.is_cancelled = run.is_reading = false;
@@ -56,31 +59,31 @@ void ControllerCore::fail_launched(Run& run, Status status) {
   if (!run.failure.ok()) return;
   run.failure = std::move(status);
   for (std::size_t i = 0; i < run.open_stamps.size(); ++i) {
-    // Any segment may be in flight; its islands are those of its plans.
-    for (std::size_t segment = 0; segment <= run.segment; ++segment) {
-      if (run.open_stamps[i] != run.stamp && segment == run.segment) continue;
-      if (run.open_stamps[i] == run.stamp && segment != run.segment) continue;
-      for (const program::PartPlanPtr& plan : run.program->plans[segment]) {
-        auto& cancels = outbox_.islands[plan->island].cancels;
-        const Stamp stamp = run.open_stamps[i];
-        const bool is_known = std::any_of(cancels.begin(), cancels.end(),
-                                          [stamp](const auto& c) { return c.stamp == stamp; });
-        if (!is_known) cancels.push_back({stamp, run.failure});
-      }
+    for (const program::PartPlanPtr& plan : run.program->plans[run.open_segments[i]]) {
+      outbox_.islands[plan->island].cancels.push_back({run.open_stamps[i], run.failure});
     }
   }
 }
 
-void ControllerCore::part_finished(Stamp stamp, IslandId) {
+void ControllerCore::part_finished(Stamp stamp, IslandId island) {
   Run* run = run_at(stamp);
   if (!run) return;
   const auto at = std::find(run->open_stamps.begin(), run->open_stamps.end(), stamp);
   const auto index = at - run->open_stamps.begin();
   SEAWAY_CHECK(run->open_parts[static_cast<std::size_t>(index)] > 0, stamp);
+  if (!members_.empty()) {
+    // What was finished for it already, when its host was lost, may still be reported.
+    if (!has_open_part(*run, static_cast<std::size_t>(index), island)) return;
+    run->finished.emplace_back(stamp, island);
+  }
   if (--run->open_parts[static_cast<std::size_t>(index)] > 0) return;
   if (stamp == run->stamp) run->to_enqueue = 0;
   run->open_stamps.erase(at);
   run->open_parts.erase(run->open_parts.begin() + index);
+  run->open_segments.erase(run->open_segments.begin() + index);
+  std::erase_if(run->launched,
+                [stamp](const auto& launched) { return launched.launch.stamp == stamp; });
+  std::erase_if(run->finished, [stamp](const auto& part) { return part.first == stamp; });
   forget(stamp);
   advance_segments(*run);
   if (!run->open_stamps.empty()) return;
@@ -163,6 +166,13 @@ void ControllerCore::unqueue(Run& run) {
 
 void ControllerCore::cancel(ClientId client, RunId id) {
   if (client_of(id) != client) return;
+  if (Array* array = find_array(id); array && array->is_arriving) {
+    fail_array(id, *array,
+               deadline_exceeded("array " + std::to_string(sequence_of(id)) +
+                                 " had not arrived at the host of island " +
+                                 std::to_string(array->island) + " when its time was up"));
+    return;
+  }
   if (const Array* array = find_array(id); array && array->is_waiting) {
     Client& waiting = owner(id);
     const WaitingPut put = take_put(waiting, find_put(waiting, id));

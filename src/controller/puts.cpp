@@ -13,7 +13,10 @@ void ControllerCore::define_spec(ClientId client, std::uint64_t id, ArraySpec sp
   const auto slice = slices_.find(spec.sharding.mesh().slice());
   if (client_of(id) != client || slice == slices_.end() || slice->second->client != client) return;
   specs_[id] = std::move(spec);
-  for (ControllerOutbox::Island& island : outbox_.islands) island.definitions.push_back(definition);
+  if (!members_.empty()) spec_definitions_[id] = definition;
+  for (IslandId island = 0; island < options_.islands; ++island) {
+    if (has_host(island)) outbox_.islands[island].definitions.push_back(definition);
+  }
 }
 
 /// While a slice moves, what comes new goes where it will be.
@@ -101,15 +104,26 @@ void ControllerCore::accept(const WaitingPut& put) {
   Array& array = *find_array(put.array);
   Client& client = owner(put.array);
   const program::Binding& place = place_of(*put.slice);
-  array.state = Array::State::kReady;
-  array.is_stamped = true;
+  if (!has_host(place.island)) {
+    const Status* const loss = loss_of(place);
+    return fail(put, {StatusCode::kHostLost,
+                      "array " + std::to_string(sequence_of(put.array)) + " is put where " +
+                          (loss ? loss->message() : "no host is") +
+                          "; put it again when the slice has been bound to other devices"});
+  }
   array.is_counted = true;
   array.island = static_cast<std::uint16_t>(place.island);
   array.kept_bytes = device_bytes(*array.spec);
   keep(client, place.island, array.kept_bytes);
   outbox_.islands[place.island].puts.push_back(
       {put.array, put.spec, array.tenant, array.kept_bytes / place.devices.size(), place.devices});
-  outbox_.client(client.id).resolved.push_back({put.array, {}});
+  if (members_.empty()) {
+    array.state = Array::State::kReady;
+    array.is_stamped = true;
+    outbox_.client(client.id).resolved.push_back({put.array, {}});
+  } else {
+    array.is_arriving = true;
+  }
   serve_fetches(put);
 }
 

@@ -53,7 +53,9 @@ struct ControllerCore::Client {
 struct ControllerCore::Function {
   program::FunctionInfo info;
   Frame definition;
+  std::vector<bool> awaits;  // By host: it has not said yet what came of compiling.
   std::uint32_t hosts_awaited = 0;
+  bool is_compiled = false;  // By one of them at least.
   Status failure;
 };
 
@@ -74,6 +76,12 @@ struct ControllerCore::Program {
 };
 
 struct ControllerCore::Run {
+  /// One part of an open segment, to be told again to a new scheduler.
+  struct Launched {
+    IslandId island = 0;
+    ControllerOutbox::Launch launch;
+    std::vector<ArrayId> ids;
+  };
   RunId id = 0;
   Client* client = nullptr;  // Null for the controller's own.
   Program* program = nullptr;
@@ -86,13 +94,17 @@ struct ControllerCore::Run {
   std::vector<Use> args;
   std::vector<Array*> outputs;  // Empty until the run was taken.
   std::vector<ArrayId> intermediates;
-  std::uint32_t segment = 0;              // Launched last.
-  Stamp stamp = 0;                        // Of that segment.
-  std::vector<Stamp> open_stamps;         // Segments launched and unfinished.
-  std::vector<std::uint32_t> open_parts;  // Parallel: parts not finished.
-  std::vector<std::uint64_t> held;        // Bytes by island, as long as it is unfinished.
-  std::uint64_t cost_ns = 0;              // Of its program when it was started.
-  std::uint32_t to_enqueue = 0;           // Parts of the last segment not yet enqueued.
+  std::uint32_t segment = 0;                 // Launched last.
+  Stamp stamp = 0;                           // Of that segment.
+  std::vector<Stamp> open_stamps;            // Segments launched and unfinished.
+  std::vector<std::uint32_t> open_parts;     // Parallel: parts not finished.
+  std::vector<std::uint32_t> open_segments;  // Parallel: which one it is.
+  /// Parts of open segments that have finished, where there are several: their hosts may be lost.
+  std::vector<std::pair<Stamp, IslandId>> finished;
+  std::vector<Launched> launched;   // What its open parts were told; only with members that may go.
+  std::vector<std::uint64_t> held;  // Bytes by island, as long as it is unfinished.
+  std::uint64_t cost_ns = 0;        // Of its program when it was started.
+  std::uint32_t to_enqueue = 0;     // Parts of the last segment not yet enqueued.
   Status failure;
   bool is_started = false;        // Stamped at least once.
   bool is_fully_stamped = false;  // Its last segment has a stamp.
@@ -107,10 +119,11 @@ struct ControllerCore::Array {
   State state = State::kPending;
   bool has_handle = true;
   bool is_donated = false;
-  bool is_stamped = false;  // Its producer has a stamp (or it was uploaded).
-  bool is_counted = false;  // Its room is charged to the island of its slice.
-  bool is_freed = false;    // Its island knows that nobody will name it again.
-  bool is_waiting = false;  // An upload for which there is no room yet.
+  bool is_stamped = false;   // Its producer has a stamp (or it was uploaded).
+  bool is_counted = false;   // Its room is charged to the island of its slice.
+  bool is_freed = false;     // Its island knows that nobody will name it again.
+  bool is_waiting = false;   // An upload for which there is no room yet,
+  bool is_arriving = false;  // or whose bytes are on their way to its host.
   std::uint16_t tenant = 0;
   std::uint16_t island = 0;         // Where its room is counted; once it has room.
   std::uint32_t references = 1;     // The handle, and each unfinished run that reads or makes it.
@@ -140,6 +153,14 @@ struct ControllerCore::Slice {
 
   /// No run is stamped until nothing of it is in flight and it has been bound anew.
   bool is_suspended() const { return rebind_request != 0 || is_displaced; }
+};
+
+/// The two roles of one island, as far as they live.
+struct ControllerCore::Member {
+  std::uint32_t host_epoch = 0, scheduler_epoch = 0;  // 0: there is none.
+  std::uint32_t view = 0;
+  /// Reads that were passed on to the host, by client, until the client says that it has them.
+  std::map<ClientId, std::map<std::uint64_t, ArrayId>> fetches;
 };
 
 struct ControllerCore::WhyQuestion {

@@ -16,6 +16,16 @@ ControllerCore::ControllerCore(ControllerOptions options, program::SliceBinder& 
       arrays_(&array_pool_) {
   outbox_.islands.resize(options_.islands);
   kept_bytes_.assign(options_.islands, 0);
+  if (!options_.has_members) return;
+  members_.resize(options_.islands);
+  for (IslandId island = 0; island < options_.islands; ++island) {
+    const Status absent(StatusCode::kIslandUnavailable,
+                        "island " + std::to_string(island) + " has no host yet");
+    for (DeviceId device = 0; device < options_.devices; ++device) {
+      lost_devices_.insert_or_assign({island, device}, absent);
+      binder_.lose(island, device);
+    }
+  }
 }
 
 ControllerCore::~ControllerCore() {

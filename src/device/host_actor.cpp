@@ -32,6 +32,61 @@ struct HostActor::Decoder {
     for (const auto fetch : batch.getFetches()) {
       host.core_.fetch(fetch.getArray(), fetch.getClient(), fetch.getObject());
     }
+    if (batch.getOldest() > 0) host.core_.forget_failures(batch.getOldest());
+  }
+
+  static void view(HostActor& host, wire::View::Reader view) {
+    if (host.view_ == 0) host.core_.begin_life(view.getLastStamp());
+    host.view_ = view.getNumber();
+    host.core_.begin_view();
+    host.send_state();
+  }
+
+  static void cut_edges(HostActor& host, wire::CutEdges::Reader cut) {
+    host.core_.cut_edges(cut.getPeer(), cut.getLastStamp(),
+                         wire::read_status(cut.getCode(), cut.getMessage()));
+  }
+
+  /// The bytes wait in the transport for the word that announces them; an upload's are the word.
+  static Status bulk(HostActor& host, wire::Bulk::Reader bulk) {
+    transport::Payload payload = transport::copy_payload(
+        std::as_bytes(std::span(bulk.getData().begin(), bulk.getData().size())), bulk.getStride());
+    switch (bulk.getKind()) {
+      case wire::Bulk::Kind::EDGE:
+        host.wiring_.bulk.offer_edge(bulk.getId(), bulk.getEdge(), std::move(payload));
+        return {};
+      case wire::Bulk::Kind::UPLOAD:
+        host.wiring_.bulk.offer_upload(bulk.getId(), std::move(payload));
+        host.core_.upload_arrived(bulk.getId());
+        host.wiring_.bulk.take_upload(bulk.getId());  // Nobody wanted it any more.
+        return {};
+      case wire::Bulk::Kind::VALUE:
+        break;
+    }
+    return protocol_error("host " + std::to_string(host.core_.options().host) +
+                          " got bytes of kind " + std::to_string(static_cast<int>(bulk.getKind())) +
+                          ", which are not for hosts");
+  }
+
+  /// Where there is a new life the controller knows what to do about it; where both live and have
+  /// lost what was said between them, nobody but this host knows.
+  static void peer(HostActor& host, wire::Peer::Reader peer) {
+    const HostCore::Options& options = host.core_.options();
+    const auto role = static_cast<Role>(peer.getRole());
+    const bool is_scheduler = role == Role::kIsland && peer.getIndex() == options.island;
+    if (!peer.getLost()) {
+      if (is_scheduler && host.view_ != 0) host.send_state();
+      return;
+    }
+    if (role == Role::kController || (role == Role::kIsland && !is_scheduler)) return;
+    wire::FrameBuilder builder;
+    auto complaint = builder.init_root<Message>().initComplaint();
+    complaint.setRole(peer.getRole());
+    complaint.setIndex(peer.getIndex());
+    complaint.setEpoch(peer.getEpoch());
+    complaint.setByRole(static_cast<std::uint8_t>(Role::kHost));
+    complaint.setByIndex(options.host);
+    host.wiring_.router.send(Role::kController, 0, builder.finish());
   }
 };
 
@@ -50,6 +105,7 @@ void HostActor::receive(const Frame& frame) {
         Decoder::launches(*this, message.getLaunches());
         break;
       case Message::ORDERS:
+        if (message.getInView() != view_) break;
         for (const auto order : message.getOrders()) {
           core_.order(static_cast<program::OrderKind>(order.getKind()), order.getId(),
                       order.getFirst(), order.getLast());
@@ -108,6 +164,17 @@ void HostActor::receive(const Frame& frame) {
         wiring_.router.send(Role::kController, 0, builder.finish());
         break;
       }
+      case Message::VIEW:
+        Decoder::view(*this, message.getView());
+        break;
+      case Message::CUT_EDGES:
+        Decoder::cut_edges(*this, message.getCutEdges());
+        break;
+      case Message::BULK:
+        return Decoder::bulk(*this, message.getBulk());
+      case Message::PEER:
+        Decoder::peer(*this, message.getPeer());
+        break;
       case Message::POKE:
         is_poked_ = false;
         break;
@@ -188,6 +255,7 @@ void HostActor::idle() {
   core_.record_room();
   flush_lost();
   flush_enqueued();
+  flush_uploads();
   flush_edges();
   flush_fetched();
   flush_dones();
@@ -203,7 +271,9 @@ void HostActor::flush_dones() {
   HostOutbox& outbox = core_.outbox();
   if (outbox.dones.empty() && outbox.failures.empty()) return;
   wire::FrameBuilder builder;
-  auto batch = builder.init_root<Message>().initDones();
+  auto message = builder.init_root<Message>();
+  message.setInView(view_);
+  auto batch = message.initDones();
   auto records = batch.initRecords(static_cast<unsigned>(outbox.dones.size()));
   for (unsigned i = 0; i < outbox.dones.size(); ++i) {
     const HostOutbox::Done& done = outbox.dones[i];
@@ -234,6 +304,8 @@ void HostActor::flush_edges() {
     std::size_t end = begin;
     std::uint64_t bytes = 0;
     while (end < edges.size() && edges[end].peer == peer) bytes += edges[end++].bytes;
+    const bool is_elsewhere = !wiring_.router.is_here(Role::kHost, peer);
+    for (std::size_t i = begin; i < end && is_elsewhere; ++i) send_bulk(edges[i]);
     wire::FrameBuilder builder;
     auto list = builder.init_root<Message>().initEdges(static_cast<unsigned>(end - begin));
     for (std::size_t i = begin; i < end; ++i) {
@@ -258,12 +330,108 @@ void HostActor::flush_edges() {
   edges.clear();
 }
 
+/// Ahead of the word that says that it is there.
+void HostActor::send_value(const HostOutbox::Fetched& answer) {
+  if (!answer.status.ok()) return;
+  wire::FrameBuilder builder;
+  auto bulk = builder.init_root<Message>().initBulk();
+  bulk.setKind(wire::Bulk::Kind::VALUE);
+  bulk.setId(answer.request);
+  bulk.setData({reinterpret_cast<const kj::byte*>(answer.value.data()), answer.value.size()});
+  wiring_.router.send(Role::kClient, answer.client, builder.finish());
+}
+
+/// Payload that was offered to a host of another process.
+void HostActor::send_bulk(const HostOutbox::Edge& edge) {
+  if (edge.kind != HostOutbox::Edge::Kind::kDelivered || !edge.status.ok()) return;
+  const auto payload = wiring_.bulk.take_edge(edge.stamp, edge.edge);
+  SEAWAY_CHECK(payload.has_value(), edge.stamp, edge.edge);
+  wire::FrameBuilder builder;
+  auto bulk = builder.init_root<Message>().initBulk();
+  bulk.setKind(wire::Bulk::Kind::EDGE);
+  bulk.setId(edge.stamp);
+  bulk.setEdge(edge.edge);
+  bulk.setStride(payload->stride);
+  const std::size_t bytes =
+      edge.shards == 0 ? 0 : payload->stride * (edge.shards - 1) + edge.bytes / edge.shards;
+  bulk.setData({reinterpret_cast<const kj::byte*>(payload->base), bytes});
+  wiring_.router.send(Role::kHost, edge.peer, builder.finish());
+}
+
+void HostActor::flush_uploads() {
+  HostOutbox& outbox = core_.outbox();
+  for (const ArrayId array : outbox.pulls) {
+    wire::FrameBuilder builder;
+    auto pull = builder.init_root<Message>().initPull();
+    pull.setArray(array);
+    pull.setHost(core_.options().host);
+    wiring_.router.send(Role::kClient, client_of(array), builder.finish());
+  }
+  outbox.pulls.clear();
+  if (outbox.arrived.empty()) return;
+  wire::FrameBuilder builder;
+  auto arrived =
+      builder.init_root<Message>().initArrived(static_cast<unsigned>(outbox.arrived.size()));
+  for (unsigned i = 0; i < outbox.arrived.size(); ++i) arrived.set(i, outbox.arrived[i]);
+  outbox.arrived.clear();
+  wiring_.router.send(Role::kController, 0, builder.finish());
+}
+
+/// Everything that the scheduler has to know, as of now: what was gathered for it is part of that.
+void HostActor::send_state() {
+  core_.outbox().dones.clear();
+  core_.outbox().failures.clear();
+  const HostState state = core_.state();
+  wire::FrameBuilder builder;
+  auto message = builder.init_root<Message>().initIslandState();
+  message.setNumber(view_);
+  message.setLastStamp(state.last_stamp);
+  auto parts = message.initParts(static_cast<unsigned>(state.parts.size()));
+  const auto copy = [](const std::vector<std::uint32_t>& from, auto to) {
+    for (unsigned i = 0; i < from.size(); ++i) to.set(i, from[i]);
+  };
+  for (unsigned i = 0; i < parts.size(); ++i) {
+    const HostPart& part = state.parts[i];
+    parts[i].setStamp(part.stamp);
+    parts[i].setAdmitted(part.is_admitted);
+    parts[i].setOvertook(part.has_overtaken);
+    parts[i].setBeside(part.beside);
+    parts[i].setCancelled(part.is_cancelled);
+    parts[i].setFencing(part.is_fencing);
+    parts[i].setMoving(part.is_moving);
+    parts[i].setMoved(part.is_moved);
+    parts[i].setPlaced(part.placed);
+    std::vector<std::uint32_t> done;
+    for (const auto& [first, last] : part.done) done.insert(done.end(), {first, last});
+    copy(done, parts[i].initDone(static_cast<unsigned>(done.size())));
+    copy(part.received, parts[i].initReceived(static_cast<unsigned>(part.received.size())));
+    copy(part.delivered, parts[i].initDelivered(static_cast<unsigned>(part.delivered.size())));
+  }
+  auto arrays = message.initArrays(static_cast<unsigned>(state.arrays.size()));
+  for (unsigned i = 0; i < arrays.size(); ++i) {
+    const HostArray& array = state.arrays[i];
+    arrays[i].setArray(array.array);
+    arrays[i].setPlace(static_cast<wire::ArrayState::Place>(array.place));
+    arrays[i].setPoison(array.is_poison);
+    arrays[i].setBytes(array.shard_bytes);
+    copy(*array.devices, arrays[i].initDevices(static_cast<unsigned>(array.devices->size())));
+  }
+  auto failures = message.initFailures(static_cast<unsigned>(state.failures.size()));
+  for (unsigned i = 0; i < failures.size(); ++i) {
+    failures[i].setStamp(state.failures[i].first);
+    failures[i].setCode(static_cast<std::uint8_t>(state.failures[i].second.code()));
+    failures[i].setMessage(state.failures[i].second.message());
+  }
+  wiring_.router.send(Role::kIsland, core_.options().island, builder.finish());
+}
+
 void HostActor::flush_fetched() {
   auto& fetched = core_.outbox().fetched;
   for (std::size_t begin = 0; begin < fetched.size();) {
     const ClientId client = fetched[begin].client;
     std::size_t end = begin;
     while (end < fetched.size() && fetched[end].client == client) ++end;
+    for (std::size_t i = begin; i < end && core_.options().is_process; ++i) send_value(fetched[i]);
     wire::FrameBuilder builder;
     auto list = builder.init_root<Message>().initFetched(static_cast<unsigned>(end - begin));
     for (std::size_t i = begin; i < end; ++i) {

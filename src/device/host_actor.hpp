@@ -51,11 +51,16 @@ class HostActor final : public actor::Actor {
   void flush_fetched();
   void flush_enqueued();
   void flush_lost();
+  void flush_uploads();
+  void send_bulk(const HostOutbox::Edge& edge);
+  void send_value(const HostOutbox::Fetched& answer);
+  void send_state();
 
   HostWiring wiring_;
   Backend& backend_;
   HostCore core_;
   bool is_poked_ = false;
+  std::uint32_t view_ = 0;  // Of the island; orders of another one are not followed.
 };
 
 }  // namespace seaway::device

@@ -73,29 +73,51 @@ void HostCore::put(ArrayId array, std::uint64_t spec, const std::vector<DeviceId
   ArrayRecord& record = arrays_[array];
   record.desc = desc;
   record.is_upload = true;
+  auto payload = bulk_.take_upload(array);
+  if (!payload && options_.is_process) {
+    outbox_.pulls.push_back(array);
+    return;
+  }
   record.is_settled = true;
   record.state = ArrayRecord::State::kOnHost;
-  auto payload = bulk_.take_upload(array);
   if (!payload) {
     poison_array(array, cancelled("upload of array " + std::to_string(sequence_of(array)) +
                                   " was withdrawn"));
     return;
   }
+  move_in(array, record, *std::move(payload));
+}
+
+void HostCore::upload_arrived(ArrayId array) {
+  auto payload = bulk_.take_upload(array);
+  const auto found = arrays_.find(array);
+  // It may have been freed meanwhile.
+  if (!payload || found == arrays_.end() || !found->second.is_upload) return;
+  if (found->second.state != ArrayRecord::State::kPending) return;
+  found->second.state = ArrayRecord::State::kOnHost;
+  move_in(array, found->second, *std::move(payload));
+  outbox_.arrived.push_back(array);
+  settle(array);
+}
+
+/// `record` is given its bytes.
+void HostCore::move_in(ArrayId array, ArrayRecord& record, transport::Payload payload) {
   // A small one moves in with the others: what the heap adds to it would be more than itself.
-  const std::size_t shards = devices.size();
-  if (payload->owner && shards * desc->shard_bytes <= store::SlabCache::kSmallBytes) {
+  const std::shared_ptr<const ArrayDesc>& desc = record.desc;
+  const std::size_t shards = desc->group.devices.size();
+  if (payload.owner && shards * desc->shard_bytes <= store::SlabCache::kSmallBytes) {
     record.memory = make_memory(shards, desc->shard_bytes);
     const function::ShardedBuffer target = record.memory.buffer();
-    const std::size_t bytes = std::min<std::size_t>(desc->shard_bytes, payload->stride);
+    const std::size_t bytes = std::min<std::size_t>(desc->shard_bytes, payload.stride);
     for (std::size_t shard = 0; bytes > 0 && shard < shards; ++shard) {
-      std::memcpy(target.shard(shard), payload->base + shard * payload->stride, bytes);
+      std::memcpy(target.shard(shard), payload.base + shard * payload.stride, bytes);
     }
   } else {
-    record.memory = ShardMemory(std::move(*payload));
+    record.memory = ShardMemory(std::move(payload));
   }
   events_.record({.time_ns = clock_.now_ns(),
                   .object = array,
-                  .value = desc->shard_bytes * devices.size(),
+                  .value = desc->shard_bytes * shards,
                   .island = static_cast<std::uint16_t>(options_.island),
                   .kind = EventKind::kUpload});
 }
@@ -124,6 +146,7 @@ bool HostCore::bind_arg(PartRun& part, std::uint32_t arg) {
     // The built-in devices share the host's memory: loading hands the bytes over.
     charge(record.desc->group.devices, record.desc->shard_bytes);
     record.state = ArrayRecord::State::kReady;
+    record.is_spilled = false;
     events_.record({.time_ns = clock_.now_ns(),
                     .object = id,
                     .value = record.desc->shard_bytes,
@@ -252,6 +275,7 @@ void HostCore::spill(ArrayId id) {
     }
     record.memory = std::move(target);
     record.state = ArrayRecord::State::kOnHost;
+    record.is_spilled = true;
     uncharge(record.desc->group.devices, record.desc->shard_bytes);
     events_.record({.time_ns = clock_.now_ns(),
                     .object = id,
@@ -306,7 +330,13 @@ void HostCore::serve_waiters(ArrayId id) {
 
 void HostCore::serve(const ArrayRecord& record, const Waiter& waiter) {
   HostOutbox::Fetched answer{waiter.client, waiter.request, {}};
-  auto target = bulk_.take_target(waiter.client, waiter.request);
+  std::optional<std::span<std::byte>> target;
+  if (options_.is_process) {
+    if (record.memory.has_value()) answer.value.resize(record.desc->type.bytes());
+    target = answer.value;
+  } else {
+    target = bulk_.take_target(waiter.client, waiter.request);
+  }
   if (!target) return;  // Withdrawn: its deadline passed, and nobody waits any more.
   if (record.state == ArrayRecord::State::kPoisoned) {
     answer.status = *record.poison;

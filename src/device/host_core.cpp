@@ -162,6 +162,8 @@ void HostCore::apply_order(OrderKind kind, std::uint64_t id, std::uint32_t first
   switch (kind) {
     case OrderKind::kAdmit:
       part->is_admitted = true;
+      part->has_overtaken = first != 0;
+      part->beside = last == 0 ? 0 : id - last;
       part->room_mark = pending_base_ + pending_.size();
       if (!part->receives.empty() && !part->is_armed) arming_.push_back(part);
       break;
@@ -200,7 +202,10 @@ void HostCore::explain_cancel(Stamp stamp, Status cause) {
 }
 
 void HostCore::cancel(PartRun& part) {
-  if (part.is_cancelled) return;
+  if (part.is_cancelled) {  // A new scheduler asks again.
+    part.is_fencing = true;
+    return report_fenced(part);
+  }
   part.is_cancelled = true;
   if (!part.has_failed()) {
     // The controller knows why, and has told whoever asked: nothing to report upwards.
@@ -260,6 +265,7 @@ void HostCore::end_part_if_over(PartRun& part) {
 }
 
 void HostCore::erase_part(PartRun& part) {
+  if (options_.is_process && part.has_failed()) ended_failures_[part.stamp] = part.failure;
   if (part.gangs_ran > 0) count_on_devices(part.plan->gangs[0], part.gangs_ran, part.busy_ns);
   for (std::size_t b = 0; b < part.blocks.size(); ++b) {
     if (part.block_bytes[b] > 0) {
@@ -279,6 +285,7 @@ void HostCore::erase_part(PartRun& part) {
   spare->busy_ns = 0;
   spare->gangs_placed = spare->gangs_done = spare->gangs_ran = 0;
   spare->is_admitted = spare->is_armed = spare->is_cancelled = false;
+  spare->has_overtaken = spare->has_moved = false;
   spare->is_reported = spare->is_ended = spare->is_moving = spare->is_fencing = false;
   if (spare_parts_.size() < 256) spare_parts_.push_back(std::move(spare));
 }

@@ -18,6 +18,7 @@
 #include "device/backend.hpp"
 #include "device/device_state.hpp"
 #include "device/host_plan.hpp"
+#include "device/host_state.hpp"
 #include "device/part_run.hpp"
 #include "events/event_stream.hpp"
 #include "program/order_kind.hpp"
@@ -44,13 +45,15 @@ struct HostOutbox {
     HostId peer = 0;
     Stamp stamp = 0;
     std::uint32_t edge = 0;
-    std::uint64_t bytes = 0;  // kDelivered: payload, for the link's bandwidth.
+    std::uint64_t bytes = 0;   // kDelivered: payload, for the link's bandwidth.
+    std::uint32_t shards = 0;  // The same: of so many shards.
     Status status;
   };
   struct Fetched {
     ClientId client = 0;
     std::uint64_t request = 0;
     Status status;
+    std::vector<std::byte> value = {};  // Where clients are other processes: what was asked for.
   };
   std::vector<Done> dones;
   std::vector<Failure> failures;
@@ -62,6 +65,8 @@ struct HostOutbox {
   };
   std::vector<Stamp> enqueued;  // Parts whose enqueueing was to be acknowledged.
   std::vector<LostDevice> lost;
+  std::vector<ArrayId> pulls;    // Uploads whose bytes are still with their clients,
+  std::vector<ArrayId> arrived;  // and those whose bytes are here now.
 };
 
 /// The pure core of one host: stores, streams and transfers of an island's devices.
@@ -81,6 +86,9 @@ class HostCore {
     std::uint32_t devices = 1;
     std::uint64_t device_bytes = std::uint64_t{1} << 30;
     std::size_t old_gangs_max = 16384;  // Of forgotten plans, kept for traces alone.
+    /// Clients and other roles are processes of their own: uploads are pulled from clients, values
+    /// go to them in the outbox, and what a new scheduler has to know is kept.
+    bool is_process = false;
   };
 
   HostCore(Options options, Backend& backend, transport::LocalBulk& bulk, const Clock& clock,
@@ -111,6 +119,21 @@ class HostCore {
   // What other hosts say.
   void edge(HostOutbox::Edge::Kind kind, Stamp stamp, std::uint32_t edge, HostId from,
             Status status);
+
+  // Where roles are processes of their own (host_views.cpp).
+  /// Before the first launch: what is said of stamps up to `last` is about an earlier life.
+  void begin_life(Stamp last) { born_stamp_ = last; }
+  /// Another scheduler begins, or the same one anew: all orders that come now are its.
+  void begin_view();
+  /// What a scheduler that begins anew has to know.
+  HostState state() const;
+  /// The controller knows the outcomes of all parts of smaller stamps.
+  void forget_failures(Stamp oldest);
+  /// All edges from and to `peer` of parts up to `last` are over, as if it had declined its
+  /// receives, and sent poison.
+  void cut_edges(HostId peer, Stamp last, const Status& cause);
+  /// The bytes of an upload have come, and lie in the transport.
+  void upload_arrived(ArrayId array);
 
   /// What the backend says: `device` is lost, with all that lies in its memory. Gangs that need the
   /// one or the other fail when their turn comes (HO-5). A repeat means nothing.
@@ -153,6 +176,7 @@ class HostCore {
     bool has_waiters = false;
     bool is_settled = false;  // The part that makes it is over: its outcome cannot change any more.
     bool is_dropped = false;  // Freed, but for those who wait to read it.
+    bool is_spilled = false;  // It was moved to the host, and has not been loaded since.
     bool is_lost = false;     // Poisoned, as a device that it lay on is lost.
     std::shared_ptr<const ArrayDesc> desc;
     ShardMemory memory;
@@ -239,10 +263,16 @@ class HostCore {
   std::uint64_t held_bytes(const PartRun& part, std::uint32_t group) const;
   bool is_busy_on(const PartRun& part, std::uint32_t group) const;
 
+  // host_views.cpp
+  void cut_part(PartRun& part, HostId peer, const Status& cause);
+  bool is_cut(Stamp stamp, HostId from) const;
+  static HostArray::Place place_of(const ArrayRecord& record);
+
   // host_arrays.cpp: arrays, budgets, fetches.
   ShardMemory make_memory(std::size_t shards, std::uint64_t shard_bytes);
   void charge(const std::vector<DeviceId>& devices, std::uint64_t bytes);
   void uncharge(const std::vector<DeviceId>& devices, std::uint64_t bytes);
+  void move_in(ArrayId id, ArrayRecord& record, transport::Payload payload);
   void record_array(events::EventKind kind, ArrayId id, std::uint64_t bytes);
   void record_allocation(const PartRun& part, std::uint32_t output);
   void make_output(PartRun& part, std::uint32_t output);
@@ -293,7 +323,10 @@ class HostCore {
   };
   std::unordered_map<std::uint64_t, HeldEdge> held_edges_;  // Their launch has not arrived.
   std::unordered_map<Stamp, Status> held_causes_;           // The same.
-  std::vector<Entry> pending_;  // Entries [pending_begin_, size()) are not all done.
+  Stamp born_stamp_ = 0;
+  std::map<HostId, Stamp> cut_;             // Up to which stamp a peer means nothing any more.
+  std::map<Stamp, Status> ended_failures_;  // Of parts that are over; is_process alone.
+  std::vector<Entry> pending_;              // Entries [pending_begin_, size()) are not all done.
   std::size_t pending_begin_ = 0;
   std::uint64_t pending_base_ = 0;  // Sequence number of pending_[0].
   std::vector<PartRun*> arming_;    // Admitted parts whose receives wait for room.

@@ -29,6 +29,10 @@ void HostCore::edge(Edge::Kind kind, Stamp stamp, std::uint32_t edge, HostId fro
   PartRun* part = find(stamp);
   const bool to_sender =
       kind == Edge::Kind::kArmed || kind == Edge::Kind::kDeclined || kind == Edge::Kind::kConsumed;
+  if (is_cut(stamp, from)) {
+    if (kind == Edge::Kind::kDelivered) bulk_.take_edge(stamp, edge);
+    return;
+  }
   if (!part) {
     // Only the receiver's first word can overtake the launch; all else answers something.
     SEAWAY_CHECK(kind == Edge::Kind::kArmed || kind == Edge::Kind::kDeclined, stamp, edge);
@@ -83,10 +87,11 @@ void HostCore::arm(PartRun& part) {
     const program::Value& value = plan.values[plan.receives[r].value];
     const std::uint32_t block = part.plan->block_of_group[value.group];
     if (block != program::kNone && !part.is_bound[block]) bind_table(part, block);
+    if (part.receives[r].state == ReceiveState::State::kClosed) continue;  // Cut off.
     part.receives[r].state = ReceiveState::State::kArmed;
     // One host serves an island: hosts and islands have the same numbers.
     outbox_.edges.push_back(
-        {Edge::Kind::kArmed, plan.receives[r].peer, part.stamp, plan.receives[r].edge, 0, {}});
+        {Edge::Kind::kArmed, plan.receives[r].peer, part.stamp, plan.receives[r].edge, 0, 0, {}});
   }
 }
 
@@ -94,8 +99,14 @@ void HostCore::decline(PartRun& part) {
   part.is_armed = true;
   const program::PartPlan& plan = *part.plan->part;
   for (std::uint32_t r = 0; r < part.receives.size(); ++r) {
-    outbox_.edges.push_back(
-        {Edge::Kind::kDeclined, plan.receives[r].peer, part.stamp, plan.receives[r].edge, 0, {}});
+    if (part.receives[r].state == ReceiveState::State::kClosed) continue;
+    outbox_.edges.push_back({Edge::Kind::kDeclined,
+                             plan.receives[r].peer,
+                             part.stamp,
+                             plan.receives[r].edge,
+                             0,
+                             0,
+                             {}});
     close_receive(part, r);
   }
 }
@@ -116,7 +127,7 @@ void HostCore::on_delivered(PartRun& part, std::uint32_t receive, HostId from, S
     SEAWAY_CHECK(found != nullptr, stamp, edge);
     found->receives[receive].has_value = true;
     close_receive(*found, receive);
-    outbox_.edges.push_back({Edge::Kind::kConsumed, from, stamp, edge, 0, {}});
+    outbox_.edges.push_back({Edge::Kind::kConsumed, from, stamp, edge, 0, 0, {}});
     end_part_if_over(*found);
   };
   if (!status.ok()) {
@@ -164,13 +175,15 @@ void HostCore::try_send(PartRun& part, std::uint32_t send) {
   if (losses_ > 0 && !part.has_failed() && !state.moved.has_value()) {
     if (Status loss = lost_value(part, shape.value); !loss.ok()) fail(part, std::move(loss));
   }
-  Edge message{Edge::Kind::kDelivered, state.receiver, part.stamp, shape.edge, 0, part.failure};
+  Edge message{Edge::Kind::kDelivered, state.receiver, part.stamp, shape.edge, 0, 0, part.failure};
   if (!part.has_failed()) {
     const program::Value& value = part.plan->part->values[shape.value];
     const function::ShardedBuffer source = state.moved.has_value()
                                                ? state.moved.buffer()
                                                : buffer_at(part, part.plan->slots[shape.value]);
-    message.bytes = value.shard_bytes * part.plan->part->groups[value.group].devices.size();
+    message.shards =
+        static_cast<std::uint32_t>(part.plan->part->groups[value.group].devices.size());
+    message.bytes = value.shard_bytes * message.shards;
     bulk_.offer_edge(part.stamp, shape.edge, {source.base, source.stride, nullptr});
   }
   events_.record({.time_ns = clock_.now_ns(),
@@ -200,7 +213,7 @@ void HostCore::close_send(PartRun& part, std::uint32_t send) {
 
 void HostCore::move_sends(PartRun& part) {
   for (std::uint32_t s = 0; s < part.sends.size(); ++s) move_send(part, s);
-  part.is_moving = true;
+  part.is_moving = part.has_moved = true;
   report_moved(part);
 }
 

@@ -50,12 +50,15 @@ struct PartRun {
   std::uint64_t busy_ns = 0;     // Of a uniform plan's gangs, for its devices.
   std::uint32_t edges_open = 0;  // Sends and receives that are not closed.
   bool is_admitted = false;
-  bool is_armed = false;      // Its receives have been armed or declined.
-  bool is_cancelled = false;  // Nothing more will be placed.
-  bool is_fencing = false;    // Cancelled, and the scheduler waits for its edges to close.
-  bool is_moving = false;     // The scheduler waits for its sends to be in host room.
-  bool is_reported = false;   // Its failure has been told to the scheduler.
-  bool is_ended = false;      // Its gangs are over: blocks freed when the edges are.
+  bool is_armed = false;       // Its receives have been armed or declined.
+  bool is_cancelled = false;   // Nothing more will be placed.
+  bool is_fencing = false;     // Cancelled, and the scheduler waits for its edges to close.
+  Stamp beside = 0;            // Of the order that admitted it: for a scheduler that begins anew.
+  bool has_overtaken = false;  // It was admitted before an earlier part.
+  bool has_moved = false;      // Its sends were ordered into host room.
+  bool is_moving = false;      // The scheduler waits for its sends to be in host room.
+  bool is_reported = false;    // Its failure has been told to the scheduler.
+  bool is_ended = false;       // Its gangs are over: blocks freed when the edges are.
   bool acknowledge = false;
 
   bool has_failed() const { return !failure.ok(); }

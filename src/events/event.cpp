@@ -41,6 +41,10 @@ constexpr Words kWords[kEventKinds] = {
     {"fetch", "array", "bytes", nullptr, nullptr},
     {"message", nullptr, "count", "message", "role"},
     {"device_lost", nullptr, nullptr, nullptr, "device"},
+    {"host_joined", nullptr, "epoch", nullptr, nullptr},
+    {"host_lost", nullptr, nullptr, nullptr, nullptr},
+    {"scheduler_lost", nullptr, nullptr, nullptr, nullptr},
+    {"view", "parts", "number", nullptr, nullptr},
 };
 
 void append(std::string& text, const char* name, std::uint64_t number) {

@@ -53,9 +53,14 @@ enum class EventKind : std::uint8_t {
   kFetch,          // A client's array is read: island, object = array, tenant, value = bytes.
   kMessage,        // Messages of one kind: place = role, position = kind, value = count.
   kDeviceLost,     // A device runs nothing any more, its memory is gone: island, place = device.
+  kHostJoined,     // A new life of an island's host, which knows nothing: island, value = its epoch.
+  kHostLost,       // The controller knows that it is gone: island.
+  kSchedulerLost,  // The same of a scheduler: island.
+  kView,           // A scheduler begins anew with what its host knows: island, value = number,
+                   // object = parts that the host has.
 };
-constexpr unsigned kEventKinds = 26;
-static_assert(static_cast<unsigned>(EventKind::kDeviceLost) + 1 == kEventKinds);
+constexpr unsigned kEventKinds = 30;
+static_assert(static_cast<unsigned>(EventKind::kView) + 1 == kEventKinds);
 
 /// "gang_end".
 std::string_view to_string(EventKind kind);

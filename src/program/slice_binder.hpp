@@ -37,6 +37,8 @@ class SliceBinder {
   /// No slice is bound to `device` any more; those that are stay until they are bound anew. False
   /// when it is known to be lost.
   virtual bool lose(IslandId island, DeviceId device) = 0;
+  /// A lost device is there again, with nothing in its memory.
+  virtual void find_again(IslandId island, DeviceId device) = 0;
   /// One slice a line, for `stats` and messages.
   virtual std::string to_string() const = 0;
 };

@@ -84,6 +84,11 @@ bool ResourceCore::lose(IslandId island, DeviceId device) {
   return true;
 }
 
+void ResourceCore::find_again(IslandId island, DeviceId device) {
+  SEAWAY_CHECK(device < devices(island).size(), island, device);
+  islands_[island].is_lost[device] = false;
+}
+
 const BoundSlice* ResourceCore::find(SliceId slice) const {
   const auto found = slices_.find(slice);
   return found == slices_.end() ? nullptr : &found->second;

@@ -76,6 +76,8 @@ class ResourceCore {
 
   /// `device` is in no new binding any more. False, and nothing happens, if it is lost already.
   bool lose(IslandId island, DeviceId device);
+  /// It may be in new bindings again; nothing happens if it is not lost.
+  void find_again(IslandId island, DeviceId device);
 
   /// Null if it is not held. Valid until the next call that changes anything.
   const BoundSlice* find(SliceId slice) const;

@@ -40,6 +40,7 @@ class ResourceBinder final : public program::SliceBinder {
   }
   Status release(SliceId slice) override { return core_.release(slice, client_of(slice)); }
   bool lose(IslandId island, DeviceId device) override { return core_.lose(island, device); }
+  void find_again(IslandId island, DeviceId device) override { core_.find_again(island, device); }
   std::string to_string() const override { return core_.to_string(); }
 
  private:

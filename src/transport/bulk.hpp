@@ -19,7 +19,11 @@ struct Payload {
   std::byte* base = nullptr;
   std::size_t stride = 0;
   std::shared_ptr<void> owner;
+  std::size_t bytes = 0;  // In all; 0: whoever takes it knows.
 };
+
+/// A copy of `bytes`, in memory that is aligned for kernels.
+Payload copy_payload(std::span<const std::byte> bytes, std::size_t stride);
 
 /// Where payload waits for whoever a frame tells to take it. Thread-safe. Each entry is offered
 /// once and taken once. Uploads: client -> host, by array id. Fetch targets: the client's buffer

@@ -16,7 +16,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "words travel as they lie in memory");
 
 constexpr std::uint64_t kMagic = 0x5357;  // "WS" on the wire.
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kVersion = 2;
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 using Header = std::array<std::uint64_t, kPacketHeaderBytes / kWord>;
 
@@ -42,8 +42,11 @@ void write_packet(const Packet& packet, std::vector<std::byte>& bytes) {
   const auto words = packet.frame.words();
   const auto frame = std::as_bytes(words);
   Header header = {first_word(packet.kind, words.size()),
-                   packet.from_epoch | std::uint64_t{packet.to_epoch} << 32, packet.sequence,
-                   packet.acknowledged, 0};
+                   packet.from_epoch | std::uint64_t{packet.to_epoch} << 32,
+                   packet.sequence,
+                   packet.acknowledged,
+                   packet.channel,
+                   0};
   header.back() = checksum(header) | checksum(frame) << 32;
   const auto head = std::as_bytes(std::span(header));
   bytes.insert(bytes.end(), head.begin(), head.end());
@@ -101,6 +104,7 @@ Result<std::optional<Packet>> PacketReader::next() {
   packet.to_epoch = static_cast<std::uint32_t>(header[1] >> 32);
   packet.sequence = header[2];
   packet.acknowledged = header[3];
+  packet.channel = static_cast<std::uint32_t>(header[4]);
   if (frame_bytes > 0) {
     packet.frame = Frame::make(frame_bytes / kWord, [frame](std::span<std::uint64_t> words) {
       std::memcpy(words.data(), frame.data(), frame.size());

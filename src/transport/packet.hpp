@@ -14,7 +14,7 @@
 
 namespace seaway::transport {
 
-/// One packet. Epochs say which lives of the two processes talk: see Session.
+/// One packet. Epochs say which lives of the two processes talk: see Conversation.
 struct Packet {
   enum class Kind : std::uint8_t {
     kHello,  // First on each connection, from both ends.
@@ -28,12 +28,14 @@ struct Packet {
   std::uint64_t sequence = 0;
   std::uint64_t acknowledged = 0;  // All frames up to this number have been received.
   Frame frame;
+  std::uint32_t channel =
+      0;  // Of a frame: whom in the process it is for; what that means is its users'.
 };
 
-/// Bytes on the wire: five little-endian words (what it is and how many words its frame has, the
-/// two epochs, sequence, acknowledged, a CRC-32 of these four and one of the frame), then the
-/// frame's words.
-constexpr std::size_t kPacketHeaderBytes = 5 * sizeof(std::uint64_t);
+/// Bytes on the wire: six little-endian words (what it is and how many words its frame has, the
+/// two epochs, sequence, acknowledged, the channel, a CRC-32 of these five and one of the frame),
+/// then the frame's words.
+constexpr std::size_t kPacketHeaderBytes = 6 * sizeof(std::uint64_t);
 
 /// Appends `packet` to `bytes`.
 void write_packet(const Packet& packet, std::vector<std::byte>& bytes);

@@ -1,315 +1,260 @@
-// Conversations over wires that break: from many seeds, what is said arrives once and in order, in
-// the life that it was meant for.
+// Conversations: what each end says and hears, packet by packet.
+
+#include "transport/conversation.hpp"
 
 #include <gtest/gtest.h>
-
-#include <deque>
-#include <map>
-#include <memory>
-#include <queue>
-
-#include "transport/session.hpp"
-#include "transport/simulated_wire.hpp"
 
 namespace seaway::transport {
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000;
+Frame frame(std::uint64_t number) {
+  return Frame::make(2, [number](std::span<std::uint64_t> words) {
+    words[0] = number;
+    words[1] = ~number;
+  });
+}
 
-/// Time that jumps to whatever comes next.
-class Calendar final : public Clock {
- public:
-  std::uint64_t now_ns() const override { return now_ns_; }
-  void schedule(std::uint64_t at_ns, std::function<void()> work) {
-    work_.emplace(std::pair(std::max(at_ns, now_ns_), ++last_), std::move(work));
-  }
-  /// Until nothing is left, or `end_ns`.
-  void run(std::uint64_t end_ns) {
-    while (!work_.empty() && work_.begin()->first.first <= end_ns) {
-      auto first = work_.extract(work_.begin());
-      now_ns_ = first.key().first;
-      first.mapped()();
+std::vector<std::uint64_t> numbers(Conversation& conversation) {
+  std::vector<std::uint64_t> numbers;
+  for (const Letter& one : conversation.take_letters()) numbers.push_back(one.frame.words()[0]);
+  return numbers;
+}
+
+class Conversations : public testing::Test {
+ protected:
+  /// All that both have to say, until nobody says anything.
+  void talk() {
+    for (bool is_quiet = false; !is_quiet;) {
+      is_quiet = true;
+      for (Packet& packet : left.take_packets(now_ns)) {
+        right.receive(packet, now_ns), is_quiet = false;
+      }
+      for (Packet& packet : right.take_packets(now_ns)) {
+        left.receive(packet, now_ns), is_quiet = false;
+      }
     }
-    now_ns_ = end_ns;
+  }
+  void connect() {
+    left.connected(now_ns);
+    right.connected(now_ns);
+    talk();
+  }
+  void send(Conversation& conversation, std::uint64_t number) {
+    ASSERT_TRUE(conversation.send(frame(number), now_ns).ok());
   }
 
- private:
-  std::uint64_t now_ns_ = 0;
-  std::uint64_t last_ = 0;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::function<void()>> work_;
+  std::uint64_t now_ns = 1'000;
+  ConversationOptions left_options{.epoch = 4, .peer = "right", .frames_max = 3, .bytes_max = 100};
+  ConversationOptions right_options{.epoch = 2, .peer = "left"};
+  Conversation left{left_options, 0}, right{right_options, 0};
 };
 
-/// Two processes that say numbers to each other: which life, and which of its numbers.
-class Conversation {
- public:
-  Conversation(std::uint64_t seed, const WireOptions& options, std::uint64_t silence_max_ns = 0)
-      : random_(seed, 77),
-        silence_max_ns_(silence_max_ns),
-        wires_(2, options, calendar_, [this](std::uint64_t at_ns, std::function<void()> work) {
-          calendar_.schedule(at_ns, std::move(work));
-        }) {
-    for (ProcessId self : {0u, 1u}) begin(self);
-  }
+TEST_F(Conversations, SendInOrderAndForgetWhatHasArrived) {
+  connect();
+  send(left, 1);
+  send(left, 2);
+  send(right, 10);
+  talk();
 
-  struct Process {
-    bool is_alive = false;
-    std::uint32_t epoch = 0;
-    std::unique_ptr<Session> session;
-    std::unique_ptr<PacketReader> reader;
-    std::uint64_t said = 0;
-    std::map<std::uint32_t, std::uint64_t> heard;  // Of each life of the other one, how many.
-    std::uint32_t lost = 0;                        // Lives of the other one that have ended.
-    std::uint32_t peer_epoch_min = 1;
-    std::uint64_t armed_ns = UINT64_MAX;
-    Status reason;
-  };
-
-  void begin(ProcessId self) {
-    Process& own = processes_[self];
-    own.is_alive = true;
-    ++own.epoch;
-    own.said = 0;
-    own.heard.clear();
-    wires_.attach(self, 1 - self,
-                  {[this, self] {
-                     processes_[self].reader = std::make_unique<PacketReader>();
-                     processes_[self].session->connected(calendar_.now_ns());
-                     turn(self);
-                   },
-                   [this, self](std::span<const std::byte> bytes) { on_bytes(self, bytes); },
-                   [this, self] {
-                     processes_[self].session->disconnected();
-                     reconnect(self);
-                   },
-                   [this, self] {
-                     processes_[self].session->refused();
-                     turn(self);
-                   }});
-    talk_anew(self, own.peer_epoch_min);
-    wires_.connect(self, 1 - self);
-  }
-  void talk_anew(ProcessId self, std::uint32_t peer_epoch_min) {
-    Process& own = processes_[self];
-    own.peer_epoch_min = peer_epoch_min;
-    own.session =
-        std::make_unique<Session>(SessionOptions{.epoch = own.epoch,
-                                                 .peer = "process " + std::to_string(1 - self),
-                                                 .peer_epoch_min = peer_epoch_min,
-                                                 .heartbeat_ns = silence_max_ns_ / 10,
-                                                 .silence_max_ns = silence_max_ns_},
-                                  calendar_.now_ns());
-    own.said = 0;
-    own.armed_ns = UINT64_MAX;
-    arm(self);
-  }
-  void kill(ProcessId self, bool is_silent) {
-    processes_[self].is_alive = false;
-    wires_.detach(self, is_silent);
-  }
-  void say(ProcessId self) {
-    Process& own = processes_[self];
-    if (!own.is_alive || own.session->has_ended()) return;
-    const std::uint64_t number = own.said + 1;
-    const Frame frame = Frame::make(1 + number % 40, [&](std::span<std::uint64_t> words) {
-      for (std::uint64_t& word : words) word = std::uint64_t{own.epoch} << 48 | number;
-    });
-    ASSERT_TRUE(own.session->send(frame, calendar_.now_ns()).ok());
-    ++own.said;
-    turn(self);
-  }
-
-  Calendar& calendar() { return calendar_; }
-  SimulatedWires& wires() { return wires_; }
-  RandomStream& random() { return random_; }
-  Process& process(ProcessId self) { return processes_[self]; }
-  bool was_wrong() const { return was_wrong_; }
-
- private:
-  void on_bytes(ProcessId self, std::span<const std::byte> bytes) {
-    Process& own = processes_[self];
-    own.reader->feed(bytes);
-    for (;;) {
-      auto packet = own.reader->next();
-      if (!packet.ok()) {
-        // The stream is of no use; another one is.
-        own.session->disconnected();
-        wires_.close(self, 1 - self);
-        reconnect(self);
-        break;
-      }
-      if (!*packet) break;
-      own.session->receive(std::move(**packet), calendar_.now_ns());
-    }
-    turn(self);
-  }
-  /// What the session has to say goes out, and what it has heard is looked at.
-  void turn(ProcessId self) {
-    Process& own = processes_[self];
-    std::vector<std::byte> bytes;
-    for (const Packet& packet : own.session->take_packets(calendar_.now_ns())) {
-      write_packet(packet, bytes);
-    }
-    wires_.write(self, 1 - self, std::move(bytes));
-    for (const Frame& frame : own.session->take_frames()) {
-      const std::uint32_t life = static_cast<std::uint32_t>(frame.words()[0] >> 48);
-      const std::uint64_t number = frame.words()[0] & 0xffff'ffff'ffff;
-      if (life != own.session->peer_epoch() || number != ++own.heard[life]) was_wrong_ = true;
-    }
-    if (own.session->take_close()) {
-      wires_.close(self, 1 - self);
-      if (own.session->has_ended()) {
-        ++own.lost;
-        own.reason = own.session->reason();
-        // Process 0 stays what it is, and waits for the next life of the other one; that one, once
-        // it has lost process 0 or was given up by it, begins its next life.
-        if (self == 1) return begin(self);
-        talk_anew(self, own.session->peer_epoch() + 1);
-      }
-      reconnect(self);
-    }
-    arm(self);
-  }
-  void reconnect(ProcessId self) {
-    const std::uint64_t at_ns = calendar_.now_ns() + (1 + random_.below(20)) * kMs;
-    calendar_.schedule(at_ns, [this, self, epoch = processes_[self].epoch] {
-      Process& own = processes_[self];
-      if (!own.is_alive || own.epoch != epoch || own.session->is_open()) return;
-      wires_.connect(self, 1 - self);
-      // Over a blocked wire nobody answers.
-      reconnect(self);
-    });
-  }
-  /// A timer that comes for nothing does no harm.
-  void arm(ProcessId self) {
-    Process& own = processes_[self];
-    const auto due_ns = own.session->due_ns();
-    if (!due_ns || own.armed_ns <= *due_ns) return;
-    own.armed_ns = *due_ns;
-    calendar_.schedule(*due_ns, [this, self, at_ns = *due_ns] {
-      Process& then = processes_[self];
-      if (!then.is_alive || then.armed_ns != at_ns) return;
-      then.armed_ns = UINT64_MAX;
-      then.session->tick(calendar_.now_ns());
-      turn(self);
-    });
-  }
-
-  RandomStream random_;
-  const std::uint64_t silence_max_ns_;
-  Calendar calendar_;
-  SimulatedWires wires_;
-  Process processes_[2];
-  bool was_wrong_ = false;
-};
-
-TEST(Conversations, SurviveCutsFlipsRepeatsAndHalfOpenConnections) {
-  SimulatedWires::Counts all;
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    WireOptions options;
-    options.seed = seed;
-    RandomStream random(seed, 5);
-    options.faults = {static_cast<std::uint32_t>(random.below(60)),
-                      static_cast<std::uint32_t>(random.below(20)),
-                      static_cast<std::uint32_t>(random.below(60)),
-                      static_cast<std::uint32_t>(random.below(100))};
-    Conversation talk(seed, options, 10'000 * kMs);
-    for (int i = 0; i < 200; ++i) {
-      talk.calendar().schedule(talk.random().below(2'000) * kMs,
-                               [&talk, self = static_cast<ProcessId>(i % 2)] { talk.say(self); });
-    }
-
-    talk.calendar().run(60'000 * kMs);
-
-    ASSERT_FALSE(talk.was_wrong()) << "seed " << seed;
-    for (ProcessId self : {0u, 1u}) {
-      ASSERT_EQ(talk.process(self).heard[1], 100u) << "seed " << seed;
-      ASSERT_EQ(talk.process(self).session->unacknowledged(), 0u) << "seed " << seed;
-      ASSERT_EQ(talk.process(self).lost, 0u)
-          << "seed " << seed << ": " << talk.process(self).reason.to_string();
-    }
-    all.cuts += talk.wires().counts().cuts;
-    all.flips += talk.wires().counts().flips;
-    all.repeats += talk.wires().counts().repeats;
-    all.half_opens += talk.wires().counts().half_opens;
-    all.connections += talk.wires().counts().connections;
-  }
-
-  EXPECT_GT(all.cuts, 1'000u);
-  EXPECT_GT(all.flips, 1'000u);
-  EXPECT_GT(all.repeats, 1'000u);
-  EXPECT_GT(all.half_opens, 300u);
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(numbers(left), (std::vector<std::uint64_t>{10}));
+  EXPECT_EQ(left.unacknowledged(), 0u);
+  EXPECT_EQ(right.unacknowledged(), 0u);
+  EXPECT_EQ(left.peer_epoch(), 2u);
+  EXPECT_EQ(right.peer_epoch(), 4u);
 }
 
-TEST(Conversations, EndWithALifeAndBeginAnewWithTheNext) {
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    WireOptions options;
-    options.seed = seed;
-    options.faults = {20, 5, 10, 50};
-    Conversation talk(seed, options, 1'000 * kMs);
-    for (int i = 0; i < 400; ++i) {
-      talk.calendar().schedule(talk.random().below(20'000) * kMs,
-                               [&talk, self = static_cast<ProcessId>(i % 2)] { talk.say(self); });
-    }
-    for (std::uint64_t life = 0; life < 3; ++life) {
-      const bool is_silent = talk.random().chance(50);
-      talk.calendar().schedule((4'000 + 5'000 * life) * kMs,
-                               [&talk, is_silent] { talk.kill(1, is_silent); });
-      talk.calendar().schedule((4'000 + 5'000 * life + talk.random().below(4'000)) * kMs,
-                               [&talk] { talk.begin(1); });
-    }
+TEST_F(Conversations, WhatWasSentBeforeAConnectionGoesWithIt) {
+  send(left, 1);
+  send(left, 2);
+  EXPECT_TRUE(left.take_packets(now_ns).empty());
 
-    talk.calendar().run(40'000 * kMs);
+  connect();
 
-    ASSERT_FALSE(talk.was_wrong()) << "seed " << seed;
-    ASSERT_GE(talk.process(0).lost, 3u) << "seed " << seed;
-    const std::uint64_t said = talk.process(0).said;
-    const std::uint64_t heard = talk.process(1).heard[1];
-    talk.say(0);
-    talk.say(1);
-    talk.calendar().run(60'000 * kMs);
-    ASSERT_FALSE(talk.was_wrong()) << "seed " << seed;
-    ASSERT_EQ(talk.process(0).said, said + 1) << "seed " << seed;
-    ASSERT_EQ(talk.process(1).heard[1], heard + 1) << "seed " << seed;
-    ASSERT_TRUE(talk.process(0).session->is_open()) << "seed " << seed;
-  }
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1, 2}));
 }
 
-TEST(Conversations, OverABlockedDirectionEndInSilenceOnBothSidesAndThenGoOn) {
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    WireOptions options;
-    options.seed = seed;
-    Conversation talk(seed, options, 1'000 * kMs);
-    talk.calendar().schedule(500 * kMs, [&] { talk.wires().block(0, 1, true); });
-    talk.calendar().schedule(8'000 * kMs, [&] { talk.wires().block(0, 1, false); });
+TEST_F(Conversations, WhatABrokenConnectionLostIsSentAgainAndNothingTwice) {
+  connect();
+  send(left, 1);
+  send(left, 2);
+  send(left, 3);
+  std::vector<Packet> packets = left.take_packets(now_ns);
+  right.receive(packets[0], now_ns);  // The others are lost, and so is the word of this one.
+  left.disconnected();
+  right.disconnected();
 
-    talk.calendar().run(7'000 * kMs);
-    const std::uint32_t lost = std::min(talk.process(0).lost, talk.process(1).lost);
-    const bool is_open = talk.process(0).session->is_open() || talk.process(1).session->is_open();
-    talk.calendar().run(10'000 * kMs);
+  connect();
 
-    ASSERT_GE(lost, 1u) << "seed " << seed;
-    ASSERT_FALSE(is_open) << "seed " << seed;
-    ASSERT_TRUE(talk.process(0).session->is_open()) << "seed " << seed;
-    ASSERT_TRUE(talk.process(1).session->is_open()) << "seed " << seed;
-  }
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_EQ(left.counts().resent, 2u);
+  EXPECT_EQ(left.unacknowledged(), 0u);
 }
 
-TEST(Conversations, RepeatFromTheirSeeds) {
-  const auto hash_of = [](std::uint64_t seed) {
-    WireOptions options;
-    options.seed = seed;
-    options.faults = {30, 10, 30, 50};
-    Conversation talk(seed, options, 1'000 * kMs);
-    for (int i = 0; i < 100; ++i) {
-      talk.calendar().schedule(talk.random().below(1'000) * kMs,
-                               [&talk, self = static_cast<ProcessId>(i % 2)] { talk.say(self); });
+TEST_F(Conversations, WhatIsRepeatedHasNoEffect) {
+  left.connected(now_ns);
+  right.connected(now_ns);
+  send(left, 1);
+  std::vector<Packet> all;
+  for (int i = 0; i < 3; ++i) {
+    for (Packet& packet : left.take_packets(now_ns)) {
+      all.push_back(packet);
+      right.receive(std::move(packet), now_ns);
     }
-    talk.calendar().run(5'000 * kMs);
-    return talk.wires().hash();
-  };
+    for (Packet& packet : right.take_packets(now_ns)) left.receive(std::move(packet), now_ns);
+  }
 
-  EXPECT_EQ(hash_of(3), hash_of(3));
-  EXPECT_NE(hash_of(3), hash_of(4));
+  for (const Packet& packet : all) right.receive(packet, now_ns);
+  send(right, 10);
+  talk();
+
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1}));
+  EXPECT_EQ(numbers(left), (std::vector<std::uint64_t>{10}));
+  EXPECT_GE(right.counts().repeated, 1u);
+  EXPECT_FALSE(right.take_close());
+}
+
+TEST_F(Conversations, AGapEndsTheConnectionAndNotTheConversation) {
+  connect();
+  send(left, 1);
+  send(left, 2);
+  std::vector<Packet> packets = left.take_packets(now_ns);
+
+  right.receive(packets[1], now_ns);
+
+  EXPECT_TRUE(right.take_close());
+  EXPECT_FALSE(right.take_close());
+  EXPECT_TRUE(numbers(right).empty());
+  left.disconnected();
+  connect();
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1, 2}));
+}
+
+TEST_F(Conversations, MoreThanTheLimitsIsRefusedUntilSomeHasArrived) {
+  connect();
+  for (std::uint64_t i = 1; i <= 3; ++i) send(left, i);
+
+  const Status refused = left.send(frame(4), now_ns);
+  talk();
+  const Status again = left.send(frame(4), now_ns);
+  const Status large = left.send(Frame::make(20, [](auto) {}), now_ns);
+
+  EXPECT_EQ(refused.to_string(),
+            "RESOURCE_EXHAUSTED: right has not acknowledged 3 frames of 48 bytes; the limits are 3 "
+            "and 100; wait until it has");
+  EXPECT_TRUE(again.ok());
+  EXPECT_EQ(large.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1, 2, 3}));
+}
+
+TEST_F(Conversations, EndWhenThePeerBeginsANewLife) {
+  connect();
+  send(left, 1);
+  Conversation again({.epoch = 3, .peer = "left"}, now_ns);
+
+  left.connected(now_ns);
+  again.connected(now_ns);
+  for (Packet& packet : again.take_packets(now_ns)) left.receive(std::move(packet), now_ns);
+
+  EXPECT_TRUE(left.has_ended());
+  EXPECT_TRUE(left.take_close());
+  EXPECT_EQ(left.reason().to_string(),
+            "HOST_LOST: right has begun a new life, number 3; this was number 2");
+  EXPECT_EQ(left.successor_epoch(), 3u);
+  EXPECT_EQ(left.send(frame(2), now_ns), left.reason());
+}
+
+TEST_F(Conversations, DoNotHearWhoWasReplacedNorWhoMeansAnEarlierLife) {
+  Conversation again({.epoch = 5, .peer = "right"}, now_ns);  // Of the left process.
+  connect();
+  send(right, 10);
+  std::vector<Packet> of_before = right.take_packets(now_ns);
+
+  again.connected(now_ns);
+  for (const Packet& packet : of_before) again.receive(packet, now_ns);
+  again.receive({Packet::Kind::kHello, 2, 4, 0, 1, {}}, now_ns);  // It means life 4.
+  again.receive({Packet::Kind::kHello, 2, 5, 0, 0, {}}, now_ns);
+  again.receive({Packet::Kind::kFrame, 1, 5, 1, 0, frame(11)}, now_ns);  // A life before that.
+  again.receive({Packet::Kind::kFrame, 2, 5, 1, 0, frame(12)}, now_ns);
+
+  EXPECT_EQ(numbers(again), (std::vector<std::uint64_t>{12}));
+  EXPECT_EQ(again.counts().stale, 3u);
+}
+
+TEST_F(Conversations, TellEarlierLivesOfThePeerThatTheyAreOver) {
+  Conversation next({.epoch = 4, .peer = "right", .peer_epoch_min = 3}, now_ns);
+  next.connected(now_ns);
+  right.connected(now_ns);
+
+  for (Packet& packet : right.take_packets(now_ns)) next.receive(std::move(packet), now_ns);
+  for (Packet& packet : next.take_packets(now_ns)) right.receive(std::move(packet), now_ns);
+
+  EXPECT_EQ(right.reason(), cancelled("left has ended the conversation"));
+  EXPECT_FALSE(next.has_ended());
+  EXPECT_EQ(next.peer_epoch(), 0u);
+}
+
+TEST_F(Conversations, IgnoreWhatAConnectionBringsBeforeItsHello) {
+  connect();
+  left.disconnected();
+  right.disconnected();
+  right.connected(now_ns);
+
+  right.receive({Packet::Kind::kFrame, 4, 2, 1, 0, frame(1)}, now_ns);
+  right.receive({Packet::Kind::kFrame, 4, 2, 5, 0, frame(5)}, now_ns);
+
+  EXPECT_TRUE(numbers(right).empty());
+  EXPECT_FALSE(right.take_close());
+  EXPECT_EQ(right.counts().repeated, 2u);
+}
+
+TEST_F(Conversations, EndInPeaceForBoth) {
+  connect();
+  send(left, 1);
+  left.end();
+  talk();
+
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1})) << "what was said before arrives";
+  EXPECT_EQ(left.reason(), cancelled("this end has ended the conversation with right"));
+  EXPECT_EQ(right.reason(), cancelled("left has ended the conversation"));
+}
+
+TEST_F(Conversations, EndWhenNobodyIsThere) {
+  left.refused();
+  left.refused();
+
+  EXPECT_EQ(left.reason().to_string(), "HOST_LOST: right does not exist any more");
+}
+
+TEST_F(Conversations, EndOfAPeerThatAcknowledgesWhatWasNeverSent) {
+  connect();
+  left.receive({Packet::Kind::kAck, 2, 4, 0, 7, {}}, now_ns);
+
+  EXPECT_EQ(left.reason().to_string(), "PROTOCOL_ERROR: right acknowledges frame 7 of 0");
+}
+
+TEST_F(Conversations, SayThatTheyLiveAndNoticeSilence) {
+  const std::uint64_t ms = 1'000'000;
+  Conversation steady(
+      {.epoch = 1, .peer = "right", .heartbeat_ns = 100 * ms, .silence_max_ns = 1000 * ms}, 0);
+  EXPECT_EQ(steady.due_ns(), 1000 * ms);
+  steady.connected(0);
+  steady.receive({Packet::Kind::kHello, 2, 0, 0, 0, {}}, 50 * ms);
+  static_cast<void>(steady.take_packets(50 * ms));
+  EXPECT_EQ(steady.due_ns(), 100 * ms);
+
+  steady.tick(100 * ms);
+  const std::vector<Packet> said = steady.take_packets(100 * ms);
+  steady.receive({Packet::Kind::kAck, 2, 1, 0, 0, {}}, 900 * ms);
+  steady.tick(1050 * ms);
+  EXPECT_FALSE(steady.has_ended());
+  steady.tick(1900 * ms);
+
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].kind, Packet::Kind::kAck);
+  EXPECT_EQ(steady.reason().to_string(),
+            "HOST_LOST: right was not heard for 1000 ms; the limit is 1000 ms");
+  EXPECT_FALSE(steady.due_ns().has_value());
 }
 
 }  // namespace

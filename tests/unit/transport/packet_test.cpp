@@ -19,7 +19,7 @@ Frame make_frame(std::size_t words, std::uint64_t first) {
 }
 
 Packet make_packet(std::size_t words = 3) {
-  return {Packet::Kind::kFrame, 7, 8, 9, 10, make_frame(words, 100)};
+  return {Packet::Kind::kFrame, 7, 8, 9, 10, make_frame(words, 100), 11};
 }
 
 std::vector<std::byte> bytes_of(const Packet& packet) {
@@ -34,6 +34,7 @@ void expect_equal(const Packet& one, const Packet& other) {
   EXPECT_EQ(one.to_epoch, other.to_epoch);
   EXPECT_EQ(one.sequence, other.sequence);
   EXPECT_EQ(one.acknowledged, other.acknowledged);
+  EXPECT_EQ(one.channel, other.channel);
   EXPECT_TRUE(std::ranges::equal(one.frame.words(), other.frame.words()));
 }
 
@@ -75,9 +76,9 @@ TEST(Packets, ABitThatChangedIsSeenWhereverItIs) {
 TEST(Packets, WhatIsNoneIsRefusedAndSoIsAllBehindIt) {
   const std::vector<std::tuple<std::size_t, std::uint8_t, std::string>> wrongs = {
       {0, 0, "bytes that are no packet"},
-      {2, 9, "version 9 of packets; this is version 1"},
+      {2, 9, "version 9 of packets; this is version 2"},
       {7, 0xff, "a header whose checksum is wrong"},
-      {50, 1, "a frame whose checksum is wrong"}};
+      {58, 1, "a frame whose checksum is wrong"}};
   for (const auto& [at, value, text] : wrongs) {
     std::vector<std::byte> bytes = bytes_of(make_packet());
     bytes[at] = std::byte{value};

@@ -1,16 +1,16 @@
-// What a session does with packets, broken connections and time.
+// What a conversation does with packets, broken connections and time.
 
-#include "transport/session.hpp"
+#include "transport/conversation.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace seaway::transport {
 
-Session::Session(SessionOptions options, std::uint64_t now_ns)
+Conversation::Conversation(ConversationOptions options, std::uint64_t now_ns)
     : options_(std::move(options)), heard_ns_(now_ns), said_ns_(now_ns) {}
 
-Status Session::send(Frame frame, std::uint64_t now_ns) {
+Status Conversation::send(Frame frame, std::uint64_t now_ns, std::uint32_t channel) {
   if (has_ended()) return reason_;
   const std::size_t bytes = frame.size_bytes();
   if (kept_.size() >= options_.frames_max || kept_bytes_ + bytes > options_.bytes_max) {
@@ -20,18 +20,18 @@ Status Session::send(Frame frame, std::uint64_t now_ns) {
                               std::to_string(options_.frames_max) + " and " +
                               std::to_string(options_.bytes_max) + "; wait until it has");
   }
-  kept_.push_back(frame);
+  kept_.push_back({channel, frame});
   kept_bytes_ += bytes;
   ++last_sent_;
   ++counts_.sent;
   if (is_open()) {
-    say(Packet::Kind::kFrame, last_sent_, std::move(frame));
+    say(Packet::Kind::kFrame, last_sent_, {channel, std::move(frame)});
     said_ns_ = now_ns;
   }
   return {};
 }
 
-void Session::connected(std::uint64_t now_ns) {
+void Conversation::connected(std::uint64_t now_ns) {
   if (has_ended()) return;
   packets_.clear();
   closes_ = false;
@@ -40,13 +40,13 @@ void Session::connected(std::uint64_t now_ns) {
   said_ns_ = now_ns;
 }
 
-void Session::receive(Packet packet, std::uint64_t now_ns) {
+void Conversation::receive(Packet packet, std::uint64_t now_ns) {
   if (state_ != State::kGreeting && state_ != State::kOpen) return;
   if (packet.from_epoch < options_.peer_epoch_min) {
     ++counts_.stale;
     if (packet.from_epoch == 0 || packet.kind == Packet::Kind::kEnd) return;
     packets_.push_back(
-        {Packet::Kind::kEnd, options_.epoch, packet.from_epoch, 0, packet.acknowledged, {}});
+        {Packet::Kind::kEnd, options_.epoch, packet.from_epoch, 0, packet.acknowledged, {}, 0});
     return;
   }
   const bool is_first = peer_epoch_ == 0 && packet.kind == Packet::Kind::kHello;
@@ -82,28 +82,28 @@ void Session::receive(Packet packet, std::uint64_t now_ns) {
   if (packet.kind == Packet::Kind::kFrame) take_frame(std::move(packet));
 }
 
-void Session::greet(const Packet& hello) {
+void Conversation::greet(const Packet& hello) {
   // One that a connection repeats is as old as the connection.
   if (is_open()) return;
   state_ = State::kOpen;
   take_acknowledgement(hello.acknowledged);
   std::uint64_t sequence = last_sent_ - kept_.size();
-  for (const Frame& frame : kept_) {
-    say(Packet::Kind::kFrame, ++sequence, frame);
+  for (const Letter& letter : kept_) {
+    say(Packet::Kind::kFrame, ++sequence, letter);
     ++counts_.resent;
   }
 }
 
 /// Forgets what has arrived.
-void Session::take_acknowledgement(std::uint64_t acknowledged) {
+void Conversation::take_acknowledgement(std::uint64_t acknowledged) {
   std::uint64_t first = last_sent_ - kept_.size() + 1;
   for (; first <= acknowledged; ++first) {
-    kept_bytes_ -= kept_.front().size_bytes();
+    kept_bytes_ -= kept_.front().frame.size_bytes();
     kept_.pop_front();
   }
 }
 
-void Session::take_frame(Packet packet) {
+void Conversation::take_frame(Packet packet) {
   if (packet.sequence <= received_) {
     ++counts_.repeated;
     return;
@@ -111,20 +111,20 @@ void Session::take_frame(Packet packet) {
   if (packet.sequence > received_ + 1) return break_off();  // Something is missing.
   ++received_;
   ++counts_.received;
-  frames_.push_back(std::move(packet.frame));
+  letters_.push_back({packet.channel, std::move(packet.frame)});
 }
 
-void Session::disconnected() {
+void Conversation::disconnected() {
   if (has_ended()) return;
   state_ = State::kDown;
   packets_.clear();
 }
 
-void Session::refused() {
+void Conversation::refused() {
   finish({StatusCode::kHostLost, options_.peer + " does not exist any more"});
 }
 
-void Session::end() {
+void Conversation::end() {
   if (has_ended()) return;
   if (is_open()) say(Packet::Kind::kEnd);
   std::vector<Packet> last = std::move(packets_);
@@ -132,7 +132,7 @@ void Session::end() {
   packets_ = std::move(last);
 }
 
-void Session::finish(Status reason) {
+void Conversation::finish(Status reason) {
   if (has_ended()) return;
   break_off();
   state_ = State::kEnded;
@@ -141,18 +141,19 @@ void Session::finish(Status reason) {
   kept_bytes_ = 0;
 }
 
-void Session::break_off() {
+void Conversation::break_off() {
   state_ = State::kDown;
   closes_ = true;
   packets_.clear();
 }
 
-void Session::say(Packet::Kind kind, std::uint64_t sequence, Frame frame) {
+void Conversation::say(Packet::Kind kind, std::uint64_t sequence, Letter letter) {
   acknowledged_ = received_;
-  packets_.push_back({kind, options_.epoch, peer_epoch_, sequence, received_, std::move(frame)});
+  packets_.push_back({kind, options_.epoch, peer_epoch_, sequence, received_,
+                      std::move(letter.frame), letter.channel});
 }
 
-std::optional<std::uint64_t> Session::due_ns() const {
+std::optional<std::uint64_t> Conversation::due_ns() const {
   if (has_ended()) return std::nullopt;
   std::optional<std::uint64_t> due;
   const auto take = [&due](std::uint64_t at_ns) { due = due ? std::min(*due, at_ns) : at_ns; };
@@ -161,7 +162,7 @@ std::optional<std::uint64_t> Session::due_ns() const {
   return due;
 }
 
-void Session::tick(std::uint64_t now_ns) {
+void Conversation::tick(std::uint64_t now_ns) {
   if (has_ended()) return;
   if (options_.silence_max_ns > 0 && now_ns >= heard_ns_ + options_.silence_max_ns) {
     return finish({StatusCode::kHostLost,
@@ -175,7 +176,7 @@ void Session::tick(std::uint64_t now_ns) {
   }
 }
 
-std::vector<Packet> Session::take_packets(std::uint64_t now_ns) {
+std::vector<Packet> Conversation::take_packets(std::uint64_t now_ns) {
   if (is_open() && acknowledged_ < received_) {
     if (!packets_.empty()) {
       for (Packet& packet : packets_) packet.acknowledged = received_;
@@ -188,7 +189,7 @@ std::vector<Packet> Session::take_packets(std::uint64_t now_ns) {
   return std::exchange(packets_, {});
 }
 
-std::vector<Frame> Session::take_frames() { return std::exchange(frames_, {}); }
-bool Session::take_close() { return std::exchange(closes_, false); }
+std::vector<Letter> Conversation::take_letters() { return std::exchange(letters_, {}); }
+bool Conversation::take_close() { return std::exchange(closes_, false); }
 
 }  // namespace seaway::transport

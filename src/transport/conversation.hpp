@@ -1,4 +1,4 @@
-// Session: frames between two processes, in order and each once, over connections that break.
+// Conversation: frames between two processes, in order and each once, over connections that break.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace seaway::transport {
 
-struct SessionOptions {
+struct ConversationOptions {
   std::uint32_t epoch = 1;  // This process's life.
   std::string peer;         // What messages call the other one: "host 3".
   /// Earlier lives of the peer are over, for this process at least: they are told so.
@@ -31,6 +31,12 @@ struct SessionOptions {
   std::uint64_t silence_max_ns = 0;
 };
 
+/// A frame, and whom in the receiving process it is for.
+struct Letter {
+  std::uint32_t channel = 0;
+  Frame frame;
+};
+
 /// One end's part in a conversation between one life of this process and one of its peer's. A pure
 /// core: time and packets go in, packets and frames come out; its owner makes connections, writes
 /// bytes and sets timers. Not thread-safe; a copy goes on by itself.
@@ -43,15 +49,15 @@ struct SessionOptions {
 ///
 /// It ends once, with a reason: the peer ended it, began a new life, fell silent, or does not exist
 /// any more. What was not acknowledged then may have arrived or not. The two lives never talk
-/// again: the next session with that peer asks for a later one (`peer_epoch_min`), and a process
-/// that hears that it is over begins a new life.
-class Session {
+/// again: the next conversation with that peer asks for a later one (`peer_epoch_min`), and a
+/// process that hears that it is over begins a new life.
+class Conversation {
  public:
-  Session(SessionOptions options, std::uint64_t now_ns);
+  Conversation(ConversationOptions options, std::uint64_t now_ns);
 
   /// Takes a frame over. Errors: kResourceExhausted when too much waits for acknowledgement,
   /// kHostLost after the end.
-  Status send(Frame frame, std::uint64_t now_ns);
+  Status send(Frame frame, std::uint64_t now_ns, std::uint32_t channel = 0);
 
   /// A connection is there; one of before is forgotten.
   void connected(std::uint64_t now_ns);
@@ -73,7 +79,7 @@ class Session {
   /// To be written to the connection, in order. Acknowledgements are gathered: take once a turn.
   std::vector<Packet> take_packets(std::uint64_t now_ns);
   /// Received, in order.
-  std::vector<Frame> take_frames();
+  std::vector<Letter> take_letters();
   /// The connection is of no use: close it, and make another one unless this has ended.
   bool take_close();
 
@@ -100,17 +106,17 @@ class Session {
   void greet(const Packet& hello);
   void take_acknowledgement(std::uint64_t acknowledged);
   void take_frame(Packet packet);
-  void say(Packet::Kind kind, std::uint64_t sequence = 0, Frame frame = {});
+  void say(Packet::Kind kind, std::uint64_t sequence = 0, Letter letter = {});
   void finish(Status reason);
   void break_off();
 
-  SessionOptions options_;
+  ConversationOptions options_;
   State state_ = State::kDown;
   Status reason_;
   std::uint32_t peer_epoch_ = 0;
   std::uint32_t successor_epoch_ = 0;
   std::uint64_t last_sent_ = 0;
-  std::deque<Frame> kept_;  // last_sent_ - size + 1 .. last_sent_.
+  std::deque<Letter> kept_;  // last_sent_ - size + 1 .. last_sent_.
   std::size_t kept_bytes_ = 0;
   std::uint64_t received_ = 0;      // Up to this number.
   std::uint64_t acknowledged_ = 0;  // What was said of that last.
@@ -118,7 +124,7 @@ class Session {
   std::uint64_t said_ns_;
   bool closes_ = false;
   std::vector<Packet> packets_;
-  std::vector<Frame> frames_;
+  std::vector<Letter> letters_;
   Counts counts_;
 };
 

@@ -1,0 +1,250 @@
+// Conversations over connections, and the timers that keep them.
+
+#include "cluster/peers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.hpp"
+
+namespace seaway::cluster {
+
+using actor::Role;
+using transport::ProcessId;
+
+namespace {
+
+constexpr std::uint64_t kPauseStream = 0x7065657270617573;
+constexpr unsigned kRoleShift = 28;
+constexpr unsigned kLifeShift = 16;
+
+std::uint32_t channel_of(const RoleName& name) {
+  SEAWAY_CHECK(name.index < std::uint32_t{1} << kRoleShift, name.index);
+  return static_cast<std::uint32_t>(name.role) << kRoleShift | name.index;
+}
+
+RoleName name_of(std::uint32_t channel) {
+  return {static_cast<Role>(channel >> kRoleShift),
+          channel & ((std::uint32_t{1} << kRoleShift) - 1)};
+}
+
+}  // namespace
+
+std::string to_string(const RoleName& name) {
+  switch (name.role) {
+    case Role::kController:
+      return "the controller";
+    case Role::kIsland:
+      return "the scheduler of island " + std::to_string(name.index);
+    case Role::kHost:
+      return "the host of island " + std::to_string(name.index);
+    case Role::kClient:
+      break;
+  }
+  return "client " + std::to_string(name.index);
+}
+
+Peers::Peers(actor::Engine& engine, transport::SimulatedWires& wires, PeersOptions options,
+             Deliver deliver, Tell tell)
+    : engine_(engine),
+      wires_(wires),
+      options_(options),
+      deliver_(std::move(deliver)),
+      tell_(std::move(tell)),
+      pauses_(options.seed, kPauseStream + options.self),
+      is_here_(std::make_shared<bool>(true)) {}
+
+Peers::~Peers() { *is_here_ = false; }
+
+std::function<void()> Peers::guarded(std::function<void()> work) const {
+  return [here = is_here_, work = std::move(work)] {
+    if (*here) work();
+  };
+}
+
+Peers::Peer* Peers::find(ProcessId process) {
+  const auto found = peers_.find(process);
+  return found == peers_.end() ? nullptr : &found->second;
+}
+
+void Peers::meet(ProcessId process, RoleName name) {
+  if (process == options_.self || peers_.contains(process)) return;
+  Peer& peer = peers_[process];
+  peer.name = name;
+  processes_[name] = process;
+  begin(process, peer);
+  attach(process);
+  wires_.connect(options_.self, process);
+  set_timer();
+}
+
+void Peers::leave(ProcessId process) {
+  Peer* const peer = find(process);
+  if (!peer) return;
+  peer->conversation->end();
+  write(process, *peer);
+  wires_.close(options_.self, process);
+  processes_.erase(peer->name);
+  peers_.erase(process);
+}
+
+/// What the wires tell, they tell from outside of the process: it hears of it in its own time.
+void Peers::attach(ProcessId process) {
+  const auto hear = [this](std::function<void()> work) { engine_.post(guarded(std::move(work))); };
+  wires_.attach(options_.self, process,
+                {[this, hear, process] {
+                   hear([this, process] {
+                     Peer* const peer = find(process);
+                     if (!peer) return;
+                     peer->reader = transport::PacketReader();
+                     peer->is_absent = false;
+                     peer->conversation->connected(now_ns());
+                     turn(process);
+                   });
+                 },
+                 [this, hear, process](std::span<const std::byte> bytes) {
+                   hear([this, process, copy = std::vector(bytes.begin(), bytes.end())] {
+                     on_bytes(process, copy);
+                   });
+                 },
+                 [this, hear, process] {
+                   hear([this, process] {
+                     Peer* const peer = find(process);
+                     if (!peer) return;
+                     peer->conversation->disconnected();
+                     connect_later(process, *peer);
+                   });
+                 },
+                 [this, hear, process] {
+                   hear([this, process] {
+                     Peer* const peer = find(process);
+                     if (!peer) return;
+                     // Whoever begins there later asks for a connection by himself.
+                     peer->conversation->refused();
+                     peer->is_absent = true;
+                     turn(process);
+                   });
+                 }});
+}
+
+void Peers::begin(ProcessId, Peer& peer) {
+  transport::ConversationOptions options;
+  options.epoch = options_.life << kLifeShift | ++peer.attempt;
+  options.peer = to_string(peer.name);
+  options.peer_epoch_min = peer.epoch_min;
+  options.heartbeat_ns = options_.heartbeat_ns;
+  options.silence_max_ns = options_.silence_max_ns;
+  options.acknowledge_every = 8;
+  peer.conversation = std::make_unique<transport::Conversation>(std::move(options), now_ns());
+  peer.reader = transport::PacketReader();
+  peer.is_told = false;
+}
+
+void Peers::send(const RoleName& to, Frame frame) {
+  const auto found = processes_.find(to);
+  if (found == processes_.end()) return;
+  Peer& peer = peers_.at(found->second);
+  ++counts_.frames;
+  // Who lets so much wait has not been heard for long, or never will be: he is lost soon.
+  if (!peer.conversation->send(std::move(frame), now_ns(), channel_of(to)).ok()) ++counts_.refused;
+  write(found->second, peer);
+  set_timer();
+}
+
+void Peers::on_bytes(ProcessId process, const std::vector<std::byte>& bytes) {
+  Peer* const peer = find(process);
+  if (!peer) return;
+  peer->reader.feed(bytes);
+  for (;;) {
+    auto packet = peer->reader.next();
+    if (!packet.ok()) {
+      // This connection is of no use, another one is.
+      peer->conversation->disconnected();
+      wires_.close(options_.self, process);
+      connect_later(process, *peer);
+      break;
+    }
+    if (!*packet) break;
+    peer->conversation->receive(std::move(**packet), now_ns());
+  }
+  turn(process);
+}
+
+/// What the conversation has to say is written, and what it has heard is delivered.
+void Peers::turn(ProcessId process) {
+  Peer& peer = *find(process);
+  write(process, peer);
+  if (peer.conversation->is_open() && !peer.is_told) {
+    peer.is_told = true;
+    tell_({peer.name, peer.conversation->peer_epoch() >> kLifeShift, false, ""});
+  }
+  for (transport::Letter& letter : peer.conversation->take_letters()) {
+    deliver_(name_of(letter.channel), std::move(letter.frame));
+  }
+  if (peer.conversation->take_close()) {
+    wires_.close(options_.self, process);
+    if (peer.conversation->has_ended()) lose(process, peer);
+    if (!peer.is_absent) connect_later(process, peer);
+  }
+  set_timer();
+}
+
+void Peers::write(ProcessId process, Peer& peer) {
+  std::vector<std::byte> bytes;
+  for (const transport::Packet& packet : peer.conversation->take_packets(now_ns())) {
+    transport::write_packet(packet, bytes);
+  }
+  if (!bytes.empty()) wires_.write(options_.self, process, std::move(bytes));
+}
+
+void Peers::lose(ProcessId process, Peer& peer) {
+  const std::uint32_t epoch = peer.conversation->peer_epoch();
+  PeerNews news{peer.name, epoch >> kLifeShift, true, peer.conversation->reason().message()};
+  // Nobody was there to be lost, unless somebody was talked to.
+  const bool has_sent = peer.conversation->counts().sent > 0;
+  const bool is_news = peer.is_told || has_sent;
+  peer.epoch_min = std::max(peer.epoch_min, epoch + 1);
+  // A conversation in which nothing was said has not begun.
+  if (epoch == 0 && !has_sent) --peer.attempt;
+  begin(process, peer);
+  if (is_news) tell_(news);
+}
+
+void Peers::connect_later(ProcessId process, Peer& peer) {
+  if (std::exchange(peer.is_connecting, true)) return;
+  const std::uint64_t at_ns = now_ns() + 1 + pauses_.below(options_.pause_max_ns);
+  engine_.schedule(at_ns, guarded([this, process] {
+                     Peer* const found = find(process);
+                     if (!found) return;
+                     found->is_connecting = false;
+                     if (!found->conversation->is_open()) wires_.connect(options_.self, process);
+                   }));
+}
+
+void Peers::set_timer() {
+  std::uint64_t due_ns = 0;
+  for (const auto& [process, peer] : peers_) {
+    const auto due = peer.conversation->due_ns();
+    if (due && (due_ns == 0 || *due < due_ns)) due_ns = std::max<std::uint64_t>(1, *due);
+  }
+  // A later one finds out by itself that it came too early.
+  if (due_ns == 0 || (timer_ns_ != 0 && timer_ns_ <= due_ns)) return;
+  if (timer_ns_ != 0) engine_.cancel(timer_);
+  timer_ns_ = due_ns;
+  timer_ = engine_.schedule(due_ns, guarded([this] { tick(); }));
+}
+
+void Peers::tick() {
+  timer_ns_ = 0;
+  std::vector<ProcessId> all;
+  for (const auto& [process, peer] : peers_) all.push_back(process);
+  for (const ProcessId process : all) {
+    Peer* const peer = find(process);
+    if (!peer) continue;
+    peer->conversation->tick(now_ns());
+    turn(process);
+  }
+  set_timer();
+}
+
+}  // namespace seaway::cluster

@@ -1,0 +1,122 @@
+// Peers: one process's conversations with all other processes of its cluster.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actor/engine.hpp"
+#include "actor/router.hpp"
+#include "base/random.hpp"
+#include "transport/conversation.hpp"
+#include "transport/packet.hpp"
+#include "transport/simulated_wire.hpp"
+
+namespace seaway::cluster {
+
+/// A role, wherever it is played.
+struct RoleName {
+  actor::Role role = actor::Role::kController;
+  std::uint32_t index = 0;
+
+  friend auto operator<=>(const RoleName&, const RoleName&) = default;
+};
+/// "the host of island 2".
+std::string to_string(const RoleName& name);
+
+struct PeersOptions {
+  transport::ProcessId self = 0;
+  std::uint32_t life = 1;  // How often this process has begun, with this time. Below 65536.
+  std::uint64_t seed = 0;  // Of the pauses before connections are made again.
+  std::uint64_t heartbeat_ns = 250'000'000;
+  /// Nothing was heard for so long: the peer is lost. The process that all others depend on waits
+  /// longer than they do, so that they have stopped when it takes them for lost (a lease).
+  std::uint64_t silence_max_ns = 1'000'000'000;
+  std::uint64_t pause_max_ns = 2'000'000;  // Before a connection is made again.
+};
+
+/// What became of a peer.
+struct PeerNews {
+  RoleName name;
+  std::uint32_t life = 0;  // Which one of it; 0: it was never heard.
+  bool is_lost = false;    // Or it is there, and has heard nothing that was said before.
+  std::string reason;      // Why it is lost.
+};
+
+/// Carries frames to the roles of other processes, each once and in order as long as both processes
+/// live, and says when it cannot any more: when a peer has begun a new life, does not exist, or was
+/// not heard for too long. What was said and not acknowledged then may have arrived or not.
+///
+/// Two processes that live may lose each other too, and talk again later: each conversation of the
+/// two has a number of its own in its epochs, so that nothing of an earlier one is ever heard.
+///
+/// The engine's control thread only; engine and wires outlive it.
+class Peers {
+ public:
+  /// A frame for a role of this process.
+  using Deliver = std::function<void(const RoleName& name, Frame frame)>;
+  using Tell = std::function<void(const PeerNews& news)>;
+
+  Peers(actor::Engine& engine, transport::SimulatedWires& wires, PeersOptions options,
+        Deliver deliver, Tell tell);
+  ~Peers();
+
+  /// `process`, which plays `name`, is talked with from now on.
+  void meet(transport::ProcessId process, RoleName name);
+  /// It is not a peer any more: the conversation ends in peace.
+  void leave(transport::ProcessId process);
+
+  /// To whoever plays `to`. Without such a peer, or while it is known to be lost, it is dropped:
+  /// whoever waits for an answer hears of the loss.
+  void send(const RoleName& to, Frame frame);
+
+  struct Counts {
+    std::uint64_t frames = 0, refused = 0;  // Sent; not taken, as too much waited.
+  };
+  const Counts& counts() const { return counts_; }
+
+ private:
+  struct Peer {
+    RoleName name;
+    std::unique_ptr<transport::Conversation> conversation;
+    transport::PacketReader reader;
+    std::uint32_t attempt = 0;  // Of conversations with it.
+    std::uint32_t epoch_min = 1;
+    bool is_told = false;  // That it is there.
+    bool is_connecting = false;
+    bool is_absent = false;  // Its machine says that there is no such process.
+  };
+
+  std::uint64_t now_ns() const { return engine_.clock().now_ns(); }
+  Peer* find(transport::ProcessId process);
+  void begin(transport::ProcessId process, Peer& peer);
+  void attach(transport::ProcessId process);
+  void on_bytes(transport::ProcessId process, const std::vector<std::byte>& bytes);
+  void turn(transport::ProcessId process);
+  void write(transport::ProcessId process, Peer& peer);
+  void lose(transport::ProcessId process, Peer& peer);
+  void connect_later(transport::ProcessId process, Peer& peer);
+  void set_timer();
+  void tick();
+  /// Something that happens to this process: never when it has ended.
+  std::function<void()> guarded(std::function<void()> work) const;
+
+  actor::Engine& engine_;
+  transport::SimulatedWires& wires_;
+  const PeersOptions options_;
+  const Deliver deliver_;
+  const Tell tell_;
+  RandomStream pauses_;
+  std::map<transport::ProcessId, Peer> peers_;
+  std::map<RoleName, transport::ProcessId> processes_;
+  std::uint64_t timer_ns_ = 0;  // When the timer is due; 0: there is none.
+  actor::TimerId timer_ = 0;
+  Counts counts_;
+  std::shared_ptr<bool> is_here_;
+};
+
+}  // namespace seaway::cluster

@@ -1,0 +1,333 @@
+// Members: schedulers, hosts and clients that begin new lives, are lost, or cannot talk to each
+// other; what of everybody's work goes with them, and what they are told again.
+
+#include <algorithm>
+#include <set>
+
+#include "base/check.hpp"
+#include "controller/records.hpp"
+
+namespace seaway::controller {
+
+using events::EventKind;
+
+bool ControllerCore::has_host(IslandId island) const {
+  return members_.empty() || members_[island].host_epoch != 0;
+}
+
+bool ControllerCore::has_scheduler(IslandId island) const {
+  return members_.empty() || members_[island].scheduler_epoch != 0;
+}
+
+/// The scheduler and the host agree on what is so, from here on.
+void ControllerCore::begin_view(IslandId island) {
+  ++members_[island].view;
+  outbox_.islands[island].has_new_view = true;
+}
+
+void ControllerCore::await(Function& function, IslandId island) {
+  if (function.awaits[island]) return;
+  function.awaits[island] = true;
+  ++function.hosts_awaited;
+}
+
+void ControllerCore::host_joined(IslandId island, std::uint32_t epoch) {
+  Member& member = members_[island];
+  if (member.host_epoch == epoch) return;
+  host_lost(island, "it has begun a new life");
+  member.host_epoch = epoch;
+  for (DeviceId device = 0; device < options_.devices; ++device) {
+    lost_devices_.erase({island, device});
+    binder_.find_again(island, device);
+  }
+  ControllerOutbox::Island& outbox = outbox_.islands[island];
+  for (auto& [id, function] : functions_) {
+    outbox.definitions.push_back(function->definition);
+    await(*function, island);
+  }
+  for (const auto& [id, definition] : spec_definitions_) outbox.definitions.push_back(definition);
+  for (auto& [id, slice] : slices_) {
+    if (slice->binding.island != island || slice->is_gone) continue;
+    // Programs are lowered anew, for their old plans are not known there.
+    ++slice->generation;
+    slice->failure = Status();
+    slice->is_displaced = false;
+  }
+  events_.record({.time_ns = clock_.now_ns(),
+                  .value = epoch,
+                  .island = static_cast<std::uint16_t>(island),
+                  .kind = EventKind::kHostJoined});
+  begin_view(island);
+}
+
+void ControllerCore::host_lost(IslandId island, const std::string& why) {
+  Member& member = members_[island];
+  if (member.host_epoch == 0) return;
+  member.host_epoch = 0;
+  const Status cause(StatusCode::kHostLost,
+                     "the host of island " + std::to_string(island) + " is lost: " + why);
+  events_.record({.time_ns = clock_.now_ns(),
+                  .island = static_cast<std::uint16_t>(island),
+                  .kind = EventKind::kHostLost});
+  for (DeviceId device = 0; device < options_.devices; ++device) {
+    lost_devices_.insert_or_assign({island, device}, cause);
+    binder_.lose(island, device);
+  }
+  fail_parts_on(island, cause);
+  fail_arrays_on(island, cause);
+  fail_reads_on(island, cause);
+  for (auto& [id, function] : functions_) {
+    if (!function->awaits[island]) continue;
+    function->awaits[island] = false;
+    --function->hosts_awaited;
+  }
+  for (const auto& [id, slice] : slices_) displace(*slice);
+  answer_questions();
+  // What was not said yet would be said to somebody who knows nothing of it.
+  ControllerOutbox::Island& outbox = outbox_.islands[island];
+  outbox = ControllerOutbox::Island();
+  for (IslandId peer = 0; peer < options_.islands; ++peer) {
+    if (peer == island || !has_host(peer)) continue;
+    outbox_.islands[peer].cuts.push_back({island, last_stamp_, cause});
+  }
+}
+
+bool ControllerCore::has_open_part(const Run& run, std::size_t open, IslandId island) const {
+  const auto& plans = run.program->plans[run.open_segments[open]];
+  const bool is_there = std::any_of(plans.begin(), plans.end(),
+                                    [island](const auto& plan) { return plan->island == island; });
+  const std::pair part(run.open_stamps[open], island);
+  return is_there && std::count(run.finished.begin(), run.finished.end(), part) == 0;
+}
+
+std::vector<Stamp> ControllerCore::stamps_open_on(IslandId island) const {
+  std::vector<Stamp> stamps;
+  for (const Run* run : by_stamp_) {
+    for (std::size_t i = 0; run && i < run->open_stamps.size(); ++i) {
+      // A run is in the ring once for each of its stamps.
+      if (by_stamp_[run->open_stamps[i] % by_stamp_.size()] != run) continue;
+      if (has_open_part(*run, i, island)) stamps.push_back(run->open_stamps[i]);
+    }
+  }
+  std::sort(stamps.begin(), stamps.end());
+  stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
+  return stamps;
+}
+
+/// A function with effects may have run there, and nobody is left who could say.
+Status ControllerCore::loss_of_run(const Run& run, std::size_t open, IslandId island,
+                                   const Status& cause) const {
+  for (const program::PartPlanPtr& plan : run.program->plans[run.open_segments[open]]) {
+    if (plan->island != island) continue;
+    for (const program::Gang& gang : plan->gangs) {
+      if (gang.kind != program::Gang::Kind::kCompute) continue;
+      const auto function = functions_.find(gang.function);
+      if (function == functions_.end() || function->second->info.idempotent) continue;
+      return {StatusCode::kMaybeExecuted,
+              "function " + function->second->info.name +
+                  ", which is not idempotent, may have run or not: " + cause.message() +
+                  "; look at what it has an effect on before it is run again"};
+    }
+  }
+  return cause;
+}
+
+/// Nothing that was launched there ends any more: it has ended now.
+void ControllerCore::fail_parts_on(IslandId island, const Status& cause) {
+  for (const Stamp stamp : stamps_open_on(island)) {
+    Run* run = run_at(stamp);
+    if (!run) continue;
+    const auto at = std::find(run->open_stamps.begin(), run->open_stamps.end(), stamp);
+    const auto open = static_cast<std::size_t>(at - run->open_stamps.begin());
+    fail_launched(*run, loss_of_run(*run, open, island, cause));
+    part_finished(stamp, island);
+  }
+}
+
+void ControllerCore::fail_array(ArrayId id, Array& array, const Status& status) {
+  array.state = Array::State::kFailed;
+  array.is_stamped = true;
+  array.failure = new Status(status);
+  if (!array.is_arriving) return;
+  array.is_arriving = false;
+  const Client& client = owner(id);
+  if (!client.is_gone) outbox_.client(client.id).resolved.push_back({id, status});
+}
+
+void ControllerCore::fail_arrays_on(IslandId island, const Status& cause) {
+  std::vector<ArrayId> lost;
+  for (const auto& [id, array] : arrays_) {
+    if (array.is_counted && array.island == island) lost.push_back(id);
+  }
+  std::sort(lost.begin(), lost.end());  // The order of the table must not be seen.
+  for (const ArrayId id : lost) {
+    Array& array = *find_array(id);
+    array.is_freed = true;  // There is nobody to be told.
+    if (array.state == Array::State::kReady || array.is_arriving) {
+      fail_array(id, array,
+                 input_lost("array " + std::to_string(sequence_of(id)) + " lay on island " +
+                            std::to_string(island) + ": " + cause.to_string()));
+    }
+  }
+}
+
+void ControllerCore::fail_reads_on(IslandId island, const Status& cause) {
+  for (const auto& [client, fetches] : members_[island].fetches) {
+    if (!is_here(client)) continue;
+    for (const auto& [request, array] : fetches) {
+      outbox_.client(client).fetched.push_back({request, cause});
+    }
+  }
+  members_[island].fetches.clear();
+}
+
+/// Whoever asks why hears what is known; some of those who know more are gone.
+void ControllerCore::answer_questions() {
+  for (auto& [number, question] : questions_) {
+    reply(question->client, question->request, {},
+          question->text + "a scheduler or host that would know more is lost\n");
+  }
+  questions_.clear();
+}
+
+void ControllerCore::scheduler_joined(IslandId island, std::uint32_t epoch) {
+  Member& member = members_[island];
+  if (member.scheduler_epoch == epoch) return;
+  scheduler_lost(island);
+  member.scheduler_epoch = epoch;
+  begin_view(island);
+}
+
+/// Its work goes on: what is placed runs, and what is launched meanwhile waits for the next one.
+void ControllerCore::scheduler_lost(IslandId island) {
+  Member& member = members_[island];
+  if (member.scheduler_epoch == 0) return;
+  member.scheduler_epoch = 0;
+  events_.record({.time_ns = clock_.now_ns(),
+                  .island = static_cast<std::uint16_t>(island),
+                  .kind = EventKind::kSchedulerLost});
+  answer_questions();
+}
+
+void ControllerCore::client_lost(ClientId client) {
+  goodbye(client);
+  for (Member& member : members_) member.fetches.erase(client);
+}
+
+void ControllerCore::complain_of_scheduler(IslandId island, std::uint32_t epoch) {
+  const Member& member = members_[island];
+  if (epoch == member.scheduler_epoch && member.host_epoch != 0) begin_view(island);
+}
+
+void ControllerCore::complain_of_host(IslandId island, std::uint32_t epoch) {
+  const Member& member = members_[island];
+  if (epoch == member.host_epoch && member.scheduler_epoch != 0) begin_view(island);
+}
+
+void ControllerCore::complain_of_peer(IslandId host, IslandId peer, std::uint32_t epoch) {
+  if (members_[peer].host_epoch != epoch || !has_host(host)) return;
+  const Status cause(StatusCode::kHostLost, "the hosts of islands " + std::to_string(host) +
+                                                " and " + std::to_string(peer) +
+                                                " could not reach each other");
+  for (const Stamp stamp : stamps_open_on(host)) {
+    Run* run = run_at(stamp);
+    if (!run) continue;
+    const auto at = std::find(run->open_stamps.begin(), run->open_stamps.end(), stamp);
+    const auto open = static_cast<std::size_t>(at - run->open_stamps.begin());
+    const auto& plans = run->program->plans[run->open_segments[open]];
+    const bool is_on_both = std::any_of(plans.begin(), plans.end(),
+                                        [peer](const auto& plan) { return plan->island == peer; });
+    if (is_on_both) fail_launched(*run, loss_of_run(*run, open, host, cause));
+  }
+  outbox_.islands[host].cuts.push_back({peer, last_stamp_, cause});
+  outbox_.islands[peer].cuts.push_back({host, last_stamp_, cause});
+}
+
+void ControllerCore::complain_of_reader(ClientId client, IslandId host) {
+  const Status cause(StatusCode::kHostLost, "client " + std::to_string(client) +
+                                                " and the host of island " + std::to_string(host) +
+                                                " could not reach each other; try again");
+  auto& fetches = members_[host].fetches;
+  const auto found = fetches.find(client);
+  if (found != fetches.end() && is_here(client)) {
+    for (const auto& [request, array] : found->second) {
+      outbox_.client(client).fetched.push_back({request, cause});
+    }
+  }
+  if (found != fetches.end()) fetches.erase(found);
+  std::vector<ArrayId> arriving;
+  for (const auto& [id, array] : arrays_) {
+    if (array.is_arriving && array.island == host && client_of(id) == client) {
+      arriving.push_back(id);
+    }
+  }
+  std::sort(arriving.begin(), arriving.end());
+  for (const ArrayId id : arriving) fail_array(id, *find_array(id), cause);
+}
+
+void ControllerCore::fetched(ClientId client, std::uint64_t request) {
+  for (Member& member : members_) {
+    const auto found = member.fetches.find(client);
+    if (found == member.fetches.end()) continue;
+    found->second.erase(request);
+    if (found->second.empty()) member.fetches.erase(found);
+  }
+}
+
+void ControllerCore::arrived(ArrayId id) {
+  Array* array = find_array(id);
+  if (!array || !array->is_arriving) return;
+  array->is_arriving = false;
+  array->state = Array::State::kReady;
+  array->is_stamped = true;
+  const Client& client = owner(id);
+  if (!client.is_gone) outbox_.client(client.id).resolved.push_back({id, {}});
+}
+
+Stamp ControllerCore::oldest_stamp() const {
+  Stamp oldest = last_stamp_ + 1;
+  for (const Run* run : by_stamp_) {
+    if (run) oldest = std::min(oldest, run->open_stamps.front());
+  }
+  return oldest;
+}
+
+ControllerOutbox::View ControllerCore::view_of(IslandId island) const {
+  ControllerOutbox::View view;
+  view.number = members_[island].view;
+  const auto add_plans = [&view, island](const Program& program) {
+    for (const auto& segment : program.plans) {
+      for (const program::PartPlanPtr& plan : segment) {
+        if (plan->island == island) view.plans.push_back(plan);
+      }
+    }
+  };
+  for (const auto& [id, program] : programs_) add_plans(*program);
+  for (const auto& [id, program] : migrations_) add_plans(*program);
+  for (const auto& tenant : tenants_) {
+    if (tenant->weight != 1) view.weights.push_back({tenant->id, tenant->weight});
+  }
+  std::set<ArrayId> named;
+  for (const Stamp stamp : stamps_open_on(island)) {
+    const Run& run = *by_stamp_[stamp % by_stamp_.size()];
+    for (const Run::Launched& launched : run.launched) {
+      if (launched.island != island || launched.launch.stamp != stamp) continue;
+      ControllerOutbox::Launch launch = launched.launch;
+      launch.begin = static_cast<std::uint32_t>(view.ids.size());
+      view.ids.insert(view.ids.end(), launched.ids.begin(), launched.ids.end());
+      view.launches.push_back(launch);
+    }
+    if (!run.failure.ok()) view.cancels.push_back({stamp, run.failure});
+    // Later segments may read them.
+    for (const ArrayId intermediate : run.intermediates) {
+      if (intermediate != 0) named.insert(intermediate);
+    }
+  }
+  for (const auto& [id, array] : arrays_) {
+    if (array.is_counted && array.island == island && !array.is_freed) named.insert(array.physical);
+  }
+  view.named.assign(named.begin(), named.end());
+  return view;
+}
+
+}  // namespace seaway::controller

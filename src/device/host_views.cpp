@@ -1,0 +1,144 @@
+// Views: what a new scheduler is told, and what is cut off from hosts that are gone.
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "device/host_core.hpp"
+
+namespace seaway::device {
+namespace {
+
+/// Of a part's gangs, those before `placed` that are not among `open`, as ranges.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges_without(
+    std::uint32_t placed, const std::vector<std::uint32_t>& open) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges;
+  std::uint32_t first = 0;
+  for (const std::uint32_t gang : open) {
+    if (first < gang) ranges.emplace_back(first, gang);
+    first = gang + 1;
+  }
+  if (first < placed) ranges.emplace_back(first, placed);
+  return ranges;
+}
+
+}  // namespace
+
+HostArray::Place HostCore::place_of(const ArrayRecord& record) {
+  switch (record.state) {
+    case ArrayRecord::State::kPending:  // An upload on its way has its room already.
+      return record.is_upload ? HostArray::Place::kUploadRoom : HostArray::Place::kNowhere;
+    case ArrayRecord::State::kReady:
+      return HostArray::Place::kDevice;
+    case ArrayRecord::State::kOnHost:
+      return record.is_spilled ? HostArray::Place::kSpillRoom : HostArray::Place::kUploadRoom;
+    case ArrayRecord::State::kPoisoned:
+      break;
+  }
+  return record.memory.has_value() ? HostArray::Place::kDevice : HostArray::Place::kNowhere;
+}
+
+HostState HostCore::state() const {
+  HostState state;
+  state.last_stamp = last_launch_;
+  std::unordered_map<const PartRun*, std::vector<std::uint32_t>> open;
+  std::vector<ArrayId> freed;
+  for (std::size_t i = pending_begin_; i < pending_.size(); ++i) {
+    const Entry& entry = pending_[i];
+    if (entry.state == Entry::State::kDone) continue;
+    if (!entry.part) {
+      freed.push_back(entry.array);
+      continue;
+    }
+    auto& gangs = open[entry.part];
+    for (std::uint32_t gang = entry.gang; gang < entry.last; ++gang) gangs.push_back(gang);
+  }
+  std::sort(freed.begin(), freed.end());
+  for (const auto& [stamp, part] : parts_) {
+    HostPart& seen = state.parts.emplace_back();
+    seen.stamp = stamp;
+    seen.is_admitted = part->is_admitted;
+    seen.has_overtaken = part->has_overtaken;
+    seen.beside = part->beside;
+    seen.is_cancelled = part->is_cancelled;
+    seen.is_fencing = part->is_fencing;
+    seen.placed = part->gangs_placed;
+    auto& gangs = open[part.get()];
+    std::sort(gangs.begin(), gangs.end());
+    seen.done = ranges_without(part->gangs_placed, gangs);
+    const program::PartPlan& plan = *part->plan->part;
+    for (std::size_t r = 0; r < part->receives.size(); ++r) {
+      if (part->receives[r].has_value) seen.received.push_back(plan.receives[r].edge);
+    }
+    seen.is_moving = part->has_moved;
+    seen.is_moved = part->has_moved && !part->is_moving;
+    for (std::size_t s = 0; s < part->sends.size(); ++s) {
+      if (part->sends[s].state == SendState::State::kClosed) {
+        seen.delivered.push_back(plan.sends[s].edge);
+      }
+    }
+    if (part->has_failed()) state.failures.emplace_back(stamp, part->failure);
+  }
+  for (const auto& [id, record] : arrays_) {
+    if (record.is_dropped || std::binary_search(freed.begin(), freed.end(), id)) continue;
+    state.arrays.push_back({id, place_of(record), record.state == ArrayRecord::State::kPoisoned,
+                            &record.desc->group.devices, record.desc->shard_bytes});
+  }
+  for (const auto& [stamp, failure] : ended_failures_) state.failures.emplace_back(stamp, failure);
+  std::ranges::sort(state.parts, {}, &HostPart::stamp);
+  std::ranges::sort(state.arrays, {}, &HostArray::array);
+  std::ranges::sort(state.failures, {}, [](const auto& failure) { return failure.first; });
+  return state;
+}
+
+/// What was said for launches that have not come was said by somebody else.
+void HostCore::begin_view() {
+  held_orders_.clear();
+  held_causes_.clear();
+}
+
+void HostCore::forget_failures(Stamp oldest) {
+  ended_failures_.erase(ended_failures_.begin(), ended_failures_.lower_bound(oldest));
+}
+
+void HostCore::cut_edges(HostId peer, Stamp last, const Status& cause) {
+  Stamp& cut = cut_[peer];
+  cut = std::max(cut, last);
+  std::erase_if(held_edges_, [peer, last](const auto& held) {
+    return held.second.from == peer && (held.first >> 24) <= last;
+  });
+  std::vector<Stamp> stamps;
+  for (const auto& [stamp, part] : parts_) {
+    if (stamp <= last && part->edges_open > 0) stamps.push_back(stamp);
+  }
+  std::sort(stamps.begin(), stamps.end());
+  for (const Stamp stamp : stamps) cut_part(*find(stamp), peer, cause);
+}
+
+void HostCore::cut_part(PartRun& part, HostId peer, const Status& cause) {
+  const program::PartPlan& plan = *part.plan->part;
+  for (std::uint32_t r = 0; r < part.receives.size(); ++r) {
+    ReceiveState& receive = part.receives[r];
+    // What is being copied is here already, and ends by itself.
+    const bool is_open =
+        receive.state == ReceiveState::State::kIdle || receive.state == ReceiveState::State::kArmed;
+    if (plan.receives[r].peer != peer || !is_open) continue;
+    fail(part, input_lost("edge " + std::to_string(plan.receives[r].edge) + " from island " +
+                          std::to_string(peer) + ": " + cause.to_string()));
+    receive.has_value = true;
+    close_receive(part, r);
+  }
+  for (std::uint32_t s = 0; s < part.sends.size(); ++s) {
+    const bool is_open = part.sends[s].state != SendState::State::kClosed;
+    if (plan.sends[s].peer == peer && is_open) close_send(part, s);
+  }
+  end_part_if_over(part);
+}
+
+/// Nothing that `from` says of `stamp` counts any more.
+bool HostCore::is_cut(Stamp stamp, HostId from) const {
+  if (stamp <= born_stamp_) return true;
+  const auto found = cut_.find(from);
+  return found != cut_.end() && stamp <= found->second;
+}
+
+}  // namespace seaway::device
