@@ -145,8 +145,13 @@ void Peers::send(const RoleName& to, Frame frame) {
   if (found == processes_.end()) return;
   Peer& peer = peers_.at(found->second);
   ++counts_.frames;
-  // Who lets so much wait has not been heard for long, or never will be: he is lost soon.
-  if (!peer.conversation->send(std::move(frame), now_ns(), channel_of(to)).ok()) ++counts_.refused;
+  const Status taken = peer.conversation->send(std::move(frame), now_ns(), channel_of(to));
+  if (!taken.ok()) {
+    // One frame less in a conversation would go unnoticed; its end does not.
+    ++counts_.refused;
+    peer.conversation->give_up(taken);
+    return turn(found->second);
+  }
   write(found->second, peer);
   set_timer();
 }

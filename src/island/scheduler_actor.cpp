@@ -23,21 +23,118 @@ using wire::Message;
 
 /// What reads parts of a message; here, as the format is known to this file alone.
 struct SchedulerActor::Decoder {
+  static void read_launch(const SchedulerActor& self, wire::Launch::Reader record,
+                          capnp::List<std::uint64_t>::Reader ids, Launch& launch) {
+    const auto plan = self.plans_.find(record.getPlan());
+    SEAWAY_CHECK(plan != self.plans_.end(), record.getPlan());
+    launch.stamp = record.getStamp();
+    launch.run = record.getRun();
+    launch.tenant = record.getTenant();
+    launch.plan = plan->second;
+    std::uint32_t next = record.getBegin();
+    launch.args.resize(launch.plan->args.size());
+    for (ArrayId& id : launch.args) id = ids[next++];
+    launch.outputs.resize(launch.plan->outputs.size());
+    for (ArrayId& id : launch.outputs) id = ids[next++];
+  }
+
+  /// Everything that was known is forgotten: what is so is what the host says, in this view.
+  static void view(SchedulerActor& self, wire::View::Reader view) {
+    self.view_ = view.getNumber();
+    self.is_waiting_ = true;
+    self.orders_.clear();
+    self.exists_.clear();
+    self.finished_.clear();
+    self.failed_.clear();
+    self.held_.clear();
+    self.said_.clear();
+    self.launches_.clear();
+    self.named_.clear();
+    for (const auto record : view.getLaunches().getRecords()) {
+      read_launch(self, record, view.getLaunches().getIds(), self.launches_.emplace_back());
+    }
+    for (const std::uint64_t array : view.getNamed()) self.named_.push_back(array);
+  }
+
+  static void state(SchedulerActor& self, wire::IslandState::Reader state) {
+    if (!self.is_waiting_ || state.getNumber() != self.view_) return;
+    for (const auto failure : state.getFailures()) {
+      self.failed_.push_back(
+          {failure.getStamp(), wire::read_status(failure.getCode(), failure.getMessage())});
+    }
+    Snapshot snapshot;
+    snapshot.last_stamp = state.getLastStamp();
+    for (const auto part : state.getParts()) {
+      PartState& read = snapshot.parts.emplace_back();
+      read.stamp = part.getStamp();
+      read.admitted = part.getAdmitted();
+      read.overtakes = part.getOvertook();
+      read.beside = part.getBeside();
+      read.cancelled = part.getCancelled();
+      read.fencing = part.getFencing();
+      read.moving = part.getMoving();
+      read.moved = part.getMoved();
+      read.gangs_placed = part.getPlaced();
+      const auto done = part.getDone();
+      for (unsigned i = 0; i + 1 < done.size(); i += 2) {
+        read.gangs_done.push_back({done[i], done[i + 1]});
+      }
+      for (const std::uint32_t edge : part.getReceived()) read.values_here.push_back(edge);
+      for (const std::uint32_t edge : part.getDelivered()) read.sends_closed.push_back(edge);
+    }
+    for (const auto array : state.getArrays()) {
+      ArrayState& read = snapshot.arrays.emplace_back();
+      read.id = array.getArray();
+      read.bytes_per_device = array.getBytes();
+      read.poison = array.getPoison();
+      for (const std::uint32_t device : array.getDevices()) read.devices.push_back(device);
+      switch (array.getPlace()) {
+        case wire::ArrayState::Place::NOWHERE:
+          read.place = ArrayState::Place::kNowhere;
+          break;
+        case wire::ArrayState::Place::DEVICE:
+          read.place = ArrayState::Place::kDevices;
+          break;
+        case wire::ArrayState::Place::UPLOAD_ROOM:
+          read.place = ArrayState::Place::kUploadRoom;
+          break;
+        case wire::ArrayState::Place::SPILL_ROOM:
+          read.place = ArrayState::Place::kSpillRoom;
+          break;
+      }
+    }
+    self.restore(snapshot);
+  }
+
+  /// A peer that begins anew has not heard what was said to it; a host that lives and cannot be
+  /// reached is for the controller to know.
+  static void peer(SchedulerActor& self, wire::Peer::Reader peer) {
+    const auto role = static_cast<Role>(peer.getRole());
+    if (role == Role::kIsland && !peer.getLost()) {
+      for (const Said& said : self.said_) {
+        if (said.peer != peer.getIndex()) continue;
+        Action& exists = self.exists_.emplace_back();
+        exists.stamp = said.stamp;
+        exists.edge = said.edge;
+        exists.peer = said.peer;
+      }
+    }
+    if (role != Role::kHost || peer.getIndex() != self.island_ || !peer.getLost()) return;
+    wire::FrameBuilder builder;
+    auto complaint = builder.init_root<Message>().initComplaint();
+    complaint.setRole(peer.getRole());
+    complaint.setIndex(peer.getIndex());
+    complaint.setEpoch(peer.getEpoch());
+    complaint.setByRole(static_cast<std::uint8_t>(Role::kIsland));
+    complaint.setByIndex(self.island_);
+    self.router_.send(Role::kController, 0, builder.finish());
+  }
+
   static void launches(SchedulerActor& self, wire::LaunchBatch::Reader batch) {
     const auto ids = batch.getIds();
     for (const auto record : batch.getRecords()) {
-      const auto plan = self.plans_.find(record.getPlan());
-      SEAWAY_CHECK(plan != self.plans_.end(), record.getPlan());
       Launch& launch = self.launch_;  // Its lists keep their room from one launch to the next.
-      launch.stamp = record.getStamp();
-      launch.run = record.getRun();
-      launch.tenant = record.getTenant();
-      launch.plan = plan->second;
-      std::uint32_t next = record.getBegin();
-      launch.args.resize(launch.plan->args.size());
-      for (ArrayId& id : launch.args) id = ids[next++];
-      launch.outputs.resize(launch.plan->outputs.size());
-      for (ArrayId& id : launch.outputs) id = ids[next++];
+      read_launch(self, record, ids, launch);
       self.events_.record({.time_ns = self.now_ns_,
                            .stamp = launch.stamp,
                            .object = launch.run,
@@ -80,18 +177,66 @@ struct SchedulerActor::Decoder {
 
 SchedulerActor::SchedulerActor(IslandId island, const CoreOptions& options, actor::Router& router,
                                const Clock& clock, events::EventStream& events)
-    : island_(island), router_(router), clock_(clock), events_(events), core_(options) {}
+    : island_(island),
+      options_(options),
+      router_(router),
+      clock_(clock),
+      events_(events),
+      core_(options) {}
 
-void SchedulerActor::receive(const Frame& frame) {
+void SchedulerActor::receive(const Frame& frame) { handle(frame); }
+
+/// Begins to work with what the host knows, and with what was said while that was on its way.
+void SchedulerActor::restore(const Snapshot& snapshot) {
+  is_waiting_ = false;
+  core_ = SchedulerCore(options_);
+  events_.record({.time_ns = now_ns_,
+                  .object = snapshot.parts.size(),
+                  .value = view_,
+                  .island = static_cast<std::uint16_t>(island_),
+                  .kind = EventKind::kView});
+  const Status restored = core_.restore(snapshot, launches_, named_);
+  SEAWAY_CHECK(restored.ok(), restored.to_string());
+  launches_.clear();
+  named_.clear();
+  take_actions();
+  const std::vector<Frame> held = std::move(held_);
+  for (const Frame& frame : held) handle(frame);
+}
+
+void SchedulerActor::handle(const Frame& frame) {
   // What one message causes happens at one time: a reading for each event costs more than the rest
   // of recording it.
   now_ns_ = clock_.now_ns();
   const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
     switch (message.which()) {
+      case Message::DEFINE_PLAN:
+      case Message::VIEW:
+      case Message::ISLAND_STATE:
+      case Message::PEER:
+      case Message::WHY_QUESTION:
+        break;
+      default:
+        if (is_waiting_) {
+          held_.push_back(frame);
+          return Status();
+        }
+    }
+    switch (message.which()) {
+      case Message::VIEW:
+        Decoder::view(*this, message.getView());
+        return Status();
+      case Message::ISLAND_STATE:
+        Decoder::state(*this, message.getIslandState());
+        return Status();
+      case Message::PEER:
+        Decoder::peer(*this, message.getPeer());
+        return Status();
       case Message::LAUNCHES:
         Decoder::launches(*this, message.getLaunches());
         break;
       case Message::DONES:
+        if (message.getInView() != view_) break;
         Decoder::dones(*this, message.getDones());
         break;
       case Message::EXISTS:
@@ -165,8 +310,10 @@ void SchedulerActor::take_actions() {
     record(action);
     if (action.kind == Action::Kind::kExists) {
       exists_.push_back(action);
+      if (view_ > 0) said_.push_back({action.stamp, action.edge, action.peer});
     } else if (action.kind == Action::Kind::kFinished) {
       finished_.push_back(action);
+      std::erase_if(said_, [&action](const Said& said) { return said.stamp == action.stamp; });
     } else {
       orders_.push_back(action);
     }
@@ -212,7 +359,9 @@ void SchedulerActor::idle() {
 void SchedulerActor::flush_orders() {
   if (orders_.empty()) return;
   wire::FrameBuilder builder;
-  auto list = builder.init_root<Message>().initOrders(static_cast<unsigned>(orders_.size()));
+  auto message = builder.init_root<Message>();
+  message.setInView(view_);
+  auto list = message.initOrders(static_cast<unsigned>(orders_.size()));
   for (unsigned i = 0; i < orders_.size(); ++i) {
     const Action& action = orders_[i];
     OrderKind kind = OrderKind::kAdmit;
@@ -242,6 +391,12 @@ void SchedulerActor::flush_orders() {
     list[i].setId(id);
     list[i].setFirst(action.first);
     list[i].setLast(action.last);
+    if (action.kind == Action::Kind::kAdmit && action.overtakes) {
+      list[i].setFirst(1);
+      if (action.beside != 0) {
+        list[i].setLast(static_cast<std::uint32_t>(action.stamp - action.beside));
+      }
+    }
   }
   orders_.clear();
   // One host serves an island: hosts and islands have the same numbers.

@@ -26,6 +26,8 @@ class SchedulerActor final : public actor::Actor {
   const SchedulerCore& core() const { return core_; }
   /// Plans that launches may name.
   std::size_t plan_count() const { return plans_.size(); }
+  /// Of the island, in which it speaks; 0 where no view ever ends.
+  std::uint32_t view() const { return view_; }
 
  private:
   struct Failed {
@@ -33,7 +35,15 @@ class SchedulerActor final : public actor::Actor {
     Status status;
   };
   struct Decoder;
+  /// An edge that peers were told of, of a part that is not over.
+  struct Said {
+    Stamp stamp = 0;
+    std::uint32_t edge = 0;
+    IslandId peer = 0;
+  };
 
+  void handle(const Frame& frame);
+  void restore(const Snapshot& snapshot);
   void forget_plan(PlanId id);
   void take_actions();
   void record(const Action& action);
@@ -42,6 +52,7 @@ class SchedulerActor final : public actor::Actor {
   void flush_finished();
 
   const IslandId island_;
+  const CoreOptions options_;
   actor::Router& router_;
   const Clock& clock_;
   events::EventStream& events_;
@@ -51,6 +62,13 @@ class SchedulerActor final : public actor::Actor {
   Launch launch_;             // The one that is being read.
   std::vector<Action> orders_, exists_, finished_;
   std::vector<Failed> failed_;
+  // Where scheduler and host are processes of their own: see schemas/seaway.capnp, "views".
+  std::uint32_t view_ = 0;
+  bool is_waiting_ = false;       // For what the host knows, in this view,
+  std::vector<Frame> held_;       // and what was said meanwhile.
+  std::vector<Launch> launches_;  // All that is unfinished, as the view began,
+  std::vector<ArrayId> named_;    // and the arrays that may still be named.
+  std::vector<Said> said_;        // To be said again to a peer that begins anew.
 };
 
 }  // namespace seaway::island

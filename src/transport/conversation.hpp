@@ -67,6 +67,8 @@ class Conversation {
   void disconnected();
   /// Nobody answers where the peer was: its process does not exist any more.
   void refused();
+  /// Ends it for a reason of this end's own.
+  void give_up(Status reason) { finish(std::move(reason)); }
   /// Ends it in peace: the peer is told if there is a connection.
   void end();
 

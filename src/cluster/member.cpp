@@ -1,0 +1,176 @@
+// One role, and what its process hears of others.
+
+#include "cluster/member.hpp"
+
+#include <seaway.capnp.h>
+
+#include <string>
+#include <utility>
+
+#include "base/check.hpp"
+#include "client/session.hpp"
+#include "cluster/role_options.hpp"
+#include "wire/frame_builder.hpp"
+
+namespace seaway::cluster {
+
+using actor::Role;
+using wire::Message;
+
+namespace {
+
+/// Longer than the others wait for the controller, whose clocks may be slower by a tenth.
+constexpr std::uint64_t kControllerSilenceNs = 1'400'000'000;
+
+}  // namespace
+
+transport::ProcessId process_of(const RoleName& name, std::uint32_t islands) {
+  switch (name.role) {
+    case Role::kController:
+      return 0;
+    case Role::kIsland:
+      return 1 + 2 * name.index;
+    case Role::kHost:
+      return 2 + 2 * name.index;
+    case Role::kClient:
+      break;
+  }
+  return 2 * islands + name.index;
+}
+
+Member::Member(MemberOptions options, MemberWiring wiring, const BackendFactory& make_backend)
+    : options_(std::move(options)), wiring_(wiring) {
+  PeersOptions peers;
+  peers.self = process_of(options_.name, options_.cluster.islands);
+  peers.life = options_.life;
+  peers.seed = options_.seed;
+  if (options_.name.role == Role::kController) peers.silence_max_ns = kControllerSilenceNs;
+  peers_ = std::make_unique<Peers>(
+      wiring_.engine, wiring_.wires, peers,
+      [this](const RoleName& to, Frame frame) {
+        // What is for a role that is not here was not meant for this process.
+        if (router_.is_here(to.role, to.index)) router_.send(to.role, to.index, std::move(frame));
+      },
+      [this](const PeerNews& news) { on_news(news); });
+  router_.set_elsewhere([this](Role role, std::uint32_t index, Frame frame) {
+    peers_->send({role, index}, std::move(frame));
+  });
+  play(make_backend);
+  meet_all();
+}
+
+Member::~Member() = default;
+
+void Member::play(const BackendFactory& make_backend) {
+  const RoleName& name = options_.name;
+  actor::Engine& engine = wiring_.engine;
+  switch (name.role) {
+    case Role::kController: {
+      binder_ = make_binder(options_.cluster);
+      controller::ControllerOptions options = controller_options(options_.cluster);
+      options.has_members = true;
+      auto role = std::make_unique<controller::ControllerActor>(options, *binder_, router_,
+                                                                engine.clock(), wiring_.events);
+      controller_ = role.get();
+      return router_.bind(name.role, name.index, engine.spawn("controller", std::move(role)));
+    }
+    case Role::kIsland: {
+      auto role = std::make_unique<island::SchedulerActor>(
+          name.index, scheduler_options(options_.cluster), router_, engine.clock(), wiring_.events);
+      scheduler_ = role.get();
+      return router_.bind(name.role, name.index,
+                          engine.spawn("scheduler" + std::to_string(name.index), std::move(role)));
+    }
+    case Role::kHost: {
+      backend_ = make_backend(name.index, [this] { host_->idle(); });
+      device::HostCore::Options options = host_options(options_.cluster, name.index);
+      options.is_process = true;
+      auto role = std::make_unique<device::HostActor>(
+          options,
+          device::HostWiring{engine, router_, bulk_, wiring_.natives, wiring_.events, nullptr},
+          *backend_);
+      host_ = role.get();
+      return router_.bind(name.role, name.index,
+                          engine.spawn("host" + std::to_string(name.index), std::move(role)));
+    }
+    case Role::kClient:
+      return;  // Its role begins with connect().
+  }
+}
+
+/// Schedulers and clients have nothing to say to each other, nor has one island's scheduler to
+/// another one's host.
+void Member::meet_all() {
+  const RoleName& self = options_.name;
+  const auto meet = [this](RoleName other) {
+    peers_->meet(process_of(other, options_.cluster.islands), other);
+  };
+  meet({Role::kController, 0});
+  for (IslandId island = 0; island < options_.cluster.islands; ++island) {
+    const bool is_own = self.role == Role::kHost && self.index == island;
+    if (self.role == Role::kController || self.role == Role::kIsland || is_own) {
+      meet({Role::kIsland, island});
+    }
+    if (self.role != Role::kIsland || self.index == island) meet({Role::kHost, island});
+  }
+  if (self.role != Role::kController && self.role != Role::kHost) return;
+  for (ClientId client = 1; client <= options_.clients_max; ++client) {
+    meet({Role::kClient, client});
+  }
+}
+
+void Member::on_news(const PeerNews& news) {
+  if (is_orphaned_) return;
+  const bool is_follower = options_.name.role == Role::kIsland || options_.name.role == Role::kHost;
+  if (is_follower && news.name.role == Role::kController) {
+    if (!news.is_lost && controller_life_ == 0) {
+      controller_life_ = news.life;
+      return join();
+    }
+    if (controller_life_ == 0) return;
+    is_orphaned_ = true;
+    return options_.on_orphaned();
+  }
+  wire::FrameBuilder builder;
+  auto peer = builder.init_root<Message>().initPeer();
+  peer.setRole(static_cast<std::uint8_t>(news.name.role));
+  peer.setIndex(news.name.index);
+  peer.setEpoch(news.life);
+  peer.setLost(news.is_lost);
+  peer.setMessage(news.reason);
+  const RoleName& self = options_.name;
+  if (router_.is_here(self.role, self.index)) router_.send(self.role, self.index, builder.finish());
+}
+
+/// The first word of this life.
+void Member::join() {
+  wire::FrameBuilder builder;
+  auto join = builder.init_root<Message>().initJoin();
+  join.setRole(static_cast<std::uint8_t>(options_.name.role));
+  join.setIsland(options_.name.index);
+  join.setEpoch(options_.life);
+  router_.send(Role::kController, 0, builder.finish());
+}
+
+Result<Client> Member::connect(ClientOptions options, std::shared_ptr<void> keep_alive) {
+  SEAWAY_CHECK(options_.name.role == Role::kClient, options_.name.index);
+  client::Wiring wiring;
+  wiring.engine = &wiring_.engine;
+  wiring.router = &router_;
+  wiring.bulk = &bulk_;
+  wiring.client = options_.name.index;
+  wiring.islands = options_.cluster.islands;
+  wiring.hosts = options_.cluster.hosts;
+  wiring.devices = options_.cluster.devices;
+  wiring.is_process = true;
+  wiring.register_native = [this](const function::NativeFunction& native) -> Status {
+    if (wiring_.natives.add(native.name, function::make_native(native))) return {};
+    return invalid_argument("native function " + native.name +
+                            " is registered already; choose another name");
+  };
+  session_ = client::make_session(std::move(wiring), std::move(options));
+  if (Status status = session_->open(); !status.ok()) return status;
+  return client::make_client(session_, std::move(keep_alive));
+}
+
+}  // namespace seaway::cluster

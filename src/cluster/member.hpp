@@ -1,0 +1,86 @@
+// Member: one process of a cluster, and the role that it plays.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "actor/engine.hpp"
+#include "actor/router.hpp"
+#include "cluster/embedded.hpp"
+#include "cluster/peers.hpp"
+#include "events/event_stream.hpp"
+#include "function/native_registry.hpp"
+#include "seaway/client.hpp"
+#include "transport/bulk.hpp"
+#include "transport/simulated_wire.hpp"
+
+namespace seaway::cluster {
+
+/// Processes are numbered: the controller, then the scheduler and the host of each island, then
+/// clients by their ids, from 1.
+transport::ProcessId process_of(const RoleName& name, std::uint32_t islands);
+
+/// What a process is given at its start. All of it outlives the member.
+struct MemberWiring {
+  actor::Engine& engine;  // Its own.
+  transport::SimulatedWires& wires;
+  events::EventStream& events;
+  function::NativeRegistry& natives;
+};
+
+struct MemberOptions {
+  EmbeddedOptions cluster;
+  RoleName name;
+  std::uint32_t clients_max = 1;  // The largest id of a client.
+  std::uint32_t life = 1;         // How often this process has begun, with this time.
+  std::uint64_t seed = 0;
+  /// Called once when a scheduler or a host has lost its controller, or when the controller has
+  /// begun a new life: nothing that it knows means anything any more, and its process is to end and
+  /// to begin anew. From the control thread; the member may not end within the call.
+  std::function<void()> on_orphaned;
+};
+
+/// The wiring of one process: role, router, transport and conversations. Control thread only,
+/// unless said otherwise. It ends before its engine, or with it.
+class Member {
+ public:
+  Member(MemberOptions options, MemberWiring wiring, const BackendFactory& make_backend = {});
+  ~Member();
+  Member(const Member&) = delete;
+  Member& operator=(const Member&) = delete;
+
+  /// A client's: says hello and waits for the answer. From a body or a thread of its own.
+  Result<Client> connect(ClientOptions options, std::shared_ptr<void> keep_alive = nullptr);
+
+  const RoleName& name() const { return options_.name; }
+  std::uint32_t life() const { return options_.life; }
+  actor::Router& router() { return router_; }
+  transport::LocalBulk& bulk() { return bulk_; }
+  /// The core of the role that this one plays; null for the others. For checkers.
+  controller::ControllerCore* controller() { return controller_ ? &controller_->core() : nullptr; }
+  const island::SchedulerActor* scheduler() const { return scheduler_; }
+  device::HostCore* host() { return host_ ? &host_->core() : nullptr; }
+
+ private:
+  void play(const BackendFactory& make_backend);
+  void meet_all();
+  void on_news(const PeerNews& news);
+  void join();
+
+  const MemberOptions options_;
+  const MemberWiring wiring_;
+  actor::Router router_;
+  transport::LocalBulk bulk_;
+  std::unique_ptr<Peers> peers_;
+  std::unique_ptr<program::SliceBinder> binder_;
+  std::unique_ptr<device::Backend> backend_;
+  controller::ControllerActor* controller_ = nullptr;  // Owned by the engine, as all actors.
+  island::SchedulerActor* scheduler_ = nullptr;
+  device::HostActor* host_ = nullptr;
+  std::shared_ptr<client::Session> session_;
+  std::uint32_t controller_life_ = 0;  // The one that it has joined; 0: none yet.
+  bool is_orphaned_ = false;
+};
+
+}  // namespace seaway::cluster
