@@ -7,7 +7,7 @@
 namespace seaway::actor {
 
 void Address::send(Frame frame) const {
-  if (cell_) caf::anon_send(cell_->actor(), std::move(frame));
+  if (cell_ && cell_->is_open()) caf::anon_send(cell_->actor(), std::move(frame));
 }
 
 }  // namespace seaway::actor

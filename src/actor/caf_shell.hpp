@@ -15,11 +15,21 @@ namespace seaway::actor {
 
 class Address::Cell {
  public:
-  explicit Cell(caf::actor actor) : actor_(std::move(actor)) {}
+  /// While `*is_muted`, which outlives the actor, nothing is sent. Null: always.
+  explicit Cell(caf::actor actor, const bool* is_muted = nullptr)
+      : actor_(std::move(actor)), is_muted_(is_muted) {}
+
   const caf::actor& actor() const { return actor_; }
+  bool is_open() const { return actor_ && (is_muted_ == nullptr || !*is_muted_); }
+  /// From now on nothing is sent, nor is the actor kept. While no other thread knows the address.
+  void close() {
+    actor_ = caf::actor();
+    is_muted_ = nullptr;
+  }
 
  private:
   caf::actor actor_;
+  const bool* is_muted_;
 };
 
 /// Turns CAF's calls into ours, and notices when the mailbox has run empty.
@@ -29,7 +39,9 @@ class CafShell final : public caf::event_based_actor {
       : caf::event_based_actor(config), actor_(std::move(actor)), name_(std::move(name)) {}
 
   caf::behavior make_behavior() override {
-    return {[this](const Frame& frame) { actor_->receive(frame); }};
+    return {[this](const Frame& frame) {
+      if (actor_) actor_->receive(frame);
+    }};
   }
 
   resume_result resume(caf::execution_unit* unit, size_t throughput) override {
@@ -37,6 +49,9 @@ class CafShell final : public caf::event_based_actor {
     if (result != resume_result::resume_later && actor_) actor_->idle();
     return result;
   }
+
+  /// Ends our actor; what is in its mailbox, and comes into it, is dropped.
+  void discard() { actor_.reset(); }
 
   void on_exit() override { actor_.reset(); }
   const char* name() const override { return name_.c_str(); }

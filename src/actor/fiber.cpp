@@ -2,10 +2,12 @@
 
 #include "actor/fiber.hpp"
 
+#include <cxxabi.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "base/check.hpp"
@@ -72,9 +74,20 @@ void Fiber::run() {
 
 void Fiber::resume() {
   SEAWAY_CHECK(!is_finished_);
+  exchange_exceptions();
   start_switch(&caller_fake_stack_, own_.uc_stack.ss_sp, own_.uc_stack.ss_size);
   swapcontext(&caller_, &own_);
   finish_switch(caller_fake_stack_, nullptr, nullptr);
+  exchange_exceptions();
+}
+
+/// The run-time library keeps exceptions by thread, as a stack; those of two fibers would mix.
+void Fiber::exchange_exceptions() {
+  void* const of_thread = abi::__cxa_get_globals();
+  Exceptions taken;
+  std::memcpy(&taken, of_thread, sizeof(taken));
+  std::memcpy(of_thread, &exceptions_, sizeof(exceptions_));
+  exceptions_ = taken;
 }
 
 void Fiber::suspend() {

@@ -7,24 +7,13 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "actor/engine.hpp"
+#include "actor/schedule_policy.hpp"
+#include "actor/seeded_process.hpp"
 
 namespace seaway::actor {
-
-/// How the next one among all that could run is picked. All are fair in the end: time stands still
-/// while anything can run.
-enum class SchedulePolicy : std::uint8_t {
-  kUniform,     // Each with the same probability.
-  kFifo,        // Actors in the order in which they became ready; others in between.
-  kStarveOne,   // Uniform, but one runs only when nothing else can.
-  kPriorities,  // The highest of random priorities, with a few random changes on the way.
-  kSticky,      // Mostly the same as in the step before, for as long as it can run.
-};
-/// "uniform".
-std::string_view to_string(SchedulePolicy policy);
 
 struct SeededOptions {
   /// Nothing: drawn from the seed.
@@ -44,6 +33,9 @@ struct SeededOptions {
 /// may not: SEAWAY_CHECK stops a wait() from one, for on_control_thread() told it so. Code outside
 /// both, such as a test, may wait() too: then it pumps the engine.
 ///
+/// The engine is a process itself, and the first one; make_process adds others, such as the hosts
+/// of a cluster, to the same thread and the same draw.
+///
 /// Not thread-safe. The destructor makes the bodies that still wait give up, runs them to their
 /// end, and ends the actors.
 class SeededEngine : public Engine {
@@ -53,18 +45,22 @@ class SeededEngine : public Engine {
   /// Inside a body: lets others run; elsewhere nothing.
   virtual void yield() = 0;
 
-  /// One step; false when nothing is left that could ever run.
+  /// Another process, which ends before the engine does. Its clock is the engine's until it is set.
+  /// About 10 us, and no thread. `name` is for people and need not be unique.
+  virtual std::unique_ptr<SeededProcess> make_process(std::string name) = 0;
+
+  /// One step; false when nothing is left that could ever run, short of what is paused.
   virtual bool step() = 0;
   /// Steps until nothing can run any more, or `steps_max` times. Returns how many it took; bodies
   /// that are still unfinished then wait for what never comes.
   virtual std::uint64_t run_until_idle(std::uint64_t steps_max) = 0;
-  /// All waits of bodies, now and later, give up at once: they return false.
+  /// All waits of bodies of all processes, now and later, give up at once: they return false.
   virtual void abandon_bodies() = 0;
 
   virtual std::uint64_t steps() const = 0;
   virtual std::uint64_t now_ns() const = 0;
   virtual SchedulePolicy policy() const = 0;
-  /// Names of the bodies that have not ended, in order of spawning.
+  /// Names of the bodies that have not ended, process by process, in order of making and spawning.
   virtual std::vector<std::string> unfinished_bodies() const = 0;
   /// Hash of all choices so far: equal for equal runs.
   virtual std::uint64_t choices_hash() const = 0;
