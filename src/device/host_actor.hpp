@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "actor/actor.hpp"
@@ -51,11 +52,16 @@ class HostActor final : public actor::Actor {
   void flush_fetched();
   void flush_enqueued();
   void flush_lost();
+  void watch_gangs();
 
   HostWiring wiring_;
   Backend& backend_;
   HostCore core_;
   bool is_poked_ = false;
+  /// One timer for all gangs that run beside this thread: at the time when the first is over its
+  /// time, or before.
+  std::optional<actor::TimerId> timer_;
+  std::uint64_t timer_ns_ = 0;  // When it fires.
 };
 
 }  // namespace seaway::device

@@ -41,6 +41,10 @@ constexpr Words kWords[kEventKinds] = {
     {"fetch", "array", "bytes", nullptr, nullptr},
     {"message", nullptr, "count", "message", "role"},
     {"device_lost", nullptr, nullptr, nullptr, "device"},
+    {"launch_failed", "run", "times", "position", "device"},
+    {"gang_given_up", "run", "start_ns", "position", "device"},
+    {"gang_late", "run", "start_ns", "position", "device"},
+    {"straggler", "run", "waited_ns", "position", "device"},
 };
 
 void append(std::string& text, const char* name, std::uint64_t number) {
