@@ -20,8 +20,12 @@ struct DeviceStats {
   std::uint64_t busy_ns = 0;
   std::uint64_t peak_bytes = 0;  // Most memory ever in use at once.
   std::uint64_t budget_bytes = 0;
+  /// Of the gangs, those in which all other devices waited for this one for at least half of the
+  /// time. Many of them name a straggler.
+  std::uint64_t delayed = 0;
 
-  /// "island 0, device 1: 3 gangs, busy 1200 ns, peak 64 of 1024 bytes".
+  /// "island 0, device 1: 3 gangs, busy 1200 ns, peak 64 of 1024 bytes", and for a straggler
+  /// ", delayed 2 of the gangs".
   std::string to_string() const;
 };
 

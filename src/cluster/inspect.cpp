@@ -68,7 +68,8 @@ std::uint64_t ClusterStats::peak_bytes() const {
 std::string DeviceStats::to_string() const {
   return "island " + std::to_string(island) + ", device " + std::to_string(device) + ": " +
          std::to_string(gangs) + " gangs, busy " + std::to_string(busy_ns) + " ns, peak " +
-         std::to_string(peak_bytes) + " of " + std::to_string(budget_bytes) + " bytes";
+         std::to_string(peak_bytes) + " of " + std::to_string(budget_bytes) + " bytes" +
+         (delayed > 0 ? ", delayed " + std::to_string(delayed) + " of the gangs" : "");
 }
 
 std::string MessageStats::to_string() const {
@@ -103,7 +104,8 @@ Result<ClusterStats> stats(const Cluster& cluster) {
                                .gangs = state.gangs_done,
                                .busy_ns = state.busy_ns,
                                .peak_bytes = state.peak_bytes,
-                               .budget_bytes = state.budget_bytes});
+                               .budget_bytes = state.budget_bytes,
+                               .delayed = state.gangs_delayed});
       }
     }
     all.to_controller = messages_to(embedded, actor::Role::kController);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -23,8 +24,26 @@ struct GangWork {
   std::span<const DeviceId> devices;  // Where its shards run; valid until it is done.
 };
 
-/// Result of a gang that did not run in the caller's thread. Called on the control thread.
-using GangDone = std::function<void(Status, std::uint64_t begin_ns, std::uint64_t end_ns)>;
+/// How often a device is asked anew to launch a gang that it did not launch, before it counts as
+/// lost.
+inline constexpr std::uint32_t kRelaunchesMax = 3;
+
+/// The end of a gang that did not run in the caller's thread.
+struct GangEnd {
+  Status status = {};
+  std::uint64_t begin_ns = 0, end_ns = 0;
+  /// This device did not launch it, for now: nothing of it was executed anywhere, and no operand,
+  /// output or scratch was touched, so that it may be started again even where outputs overwrite
+  /// operands. `status` says why.
+  std::optional<DeviceId> unlaunched_on = {};
+  /// The device that ended last, and how long it worked on when all others were done. 0: it has no
+  /// others, or the backend does not know.
+  DeviceId last = 0;
+  std::uint64_t waited_ns = 0;
+};
+
+/// Called on the control thread.
+using GangDone = std::function<void(GangEnd end)>;
 
 using CompileDone =
     std::function<void(Result<std::shared_ptr<const function::Executable>> executable)>;
@@ -50,10 +69,17 @@ class Backend {
 
   /// True when a gang that takes about `cost_ns` in all runs in the calling thread at once.
   virtual bool runs_inline(std::uint64_t cost_ns) const = 0;
-  /// Runs `work` now. Requires runs_inline().
-  virtual Status run(const GangWork& work) = 0;
+  /// Runs `work` now. Requires runs_inline(). When a device did not launch it, `unlaunched_on`,
+  /// which comes empty, names the device: see GangEnd.
+  virtual Status run(const GangWork& work, std::optional<DeviceId>& unlaunched_on) = 0;
   /// Starts `work`; `done` is called once, later, on the control thread.
   virtual void start(const GangWork& work, std::uint64_t cost_ns, GangDone done) = 0;
+  /// The gang that was started on `devices` is far over its time. Either ends it on all of them but
+  /// one, which does not answer and which it names: the gang has failed, the others are free for
+  /// the next gang, and `done` comes late or never; whatever the work refers to, but for memory
+  /// that a user lent, stays valid until then. Or names none: the gang is known to go on, and is
+  /// waited for without a limit. Does not call `done`.
+  virtual std::optional<DeviceId> give_up(std::span<const DeviceId> devices) = 0;
   /// Starts a copy of `bytes` bytes; small ones are done before the call returns.
   virtual void copy(std::uint64_t bytes, std::function<void()> body,
                     std::function<void()> done) = 0;

@@ -35,7 +35,7 @@ void CpuBackend::compile(function::Graph graph, function::AxisSizes axes, Compil
 
 bool CpuBackend::runs_inline(std::uint64_t cost_ns) const { return cost_ns <= kInlineNs; }
 
-Status CpuBackend::run(const GangWork& work) {
+Status CpuBackend::run(const GangWork& work, std::optional<DeviceId>&) {
   return work.executable->run(work.operands, work.outputs, work.scratch, work.shards, nullptr);
 }
 
@@ -56,7 +56,7 @@ void CpuBackend::start(const GangWork& work, std::uint64_t, GangDone done) {
                                               job->work.shards, &arena_);
     const std::uint64_t end_ns = engine_.clock().now_ns();
     engine_.post([this, job, status = std::move(status), begin_ns, end_ns] {
-      job->done(status, begin_ns, end_ns);
+      job->done({.status = status, .begin_ns = begin_ns, .end_ns = end_ns});
       on_progress_();
     });
   });

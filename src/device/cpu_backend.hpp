@@ -32,8 +32,11 @@ class CpuBackend final : public Backend {
   void watch(DeviceLost) override {}
   void compile(function::Graph graph, function::AxisSizes axes, CompileDone done) override;
   bool runs_inline(std::uint64_t cost_ns) const override;
-  Status run(const GangWork& work) override;
+  Status run(const GangWork& work, std::optional<DeviceId>& unlaunched_on) override;
   void start(const GangWork& work, std::uint64_t cost_ns, GangDone done) override;
+  /// None: these devices are threads of this process, and a gang that takes long is a function that
+  /// takes long.
+  std::optional<DeviceId> give_up(std::span<const DeviceId>) override { return {}; }
   void copy(std::uint64_t bytes, std::function<void()> body, std::function<void()> done) override;
 
  private:

@@ -16,9 +16,10 @@ struct DeviceState {
   std::uint64_t recorded_bytes = 0;  // What the last event about its memory said,
   std::uint64_t most_bytes = 0;      // and the most since then.
   std::uint64_t gangs_done = 0;
-  std::uint64_t busy_ns = 0;  // Time in gangs.
-  bool is_draining = false;   // Nothing new starts on it; what runs ends.
-  Status loss;                // Why it runs nothing and holds nothing any more; OK: it is there.
+  std::uint64_t busy_ns = 0;        // Time in gangs.
+  std::uint64_t gangs_delayed = 0;  // The other devices waited for it for half of their time.
+  bool is_draining = false;         // Nothing new starts on it; what runs ends.
+  Status loss;  // Why it runs nothing and holds nothing any more; OK: it is there.
 };
 
 }  // namespace seaway::device

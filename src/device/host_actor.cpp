@@ -259,12 +259,30 @@ void HostActor::idle() {
   flush_edges();
   flush_fetched();
   flush_dones();
+  watch_gangs();
   if (has_more && !is_poked_) {
     is_poked_ = true;
     wire::FrameBuilder builder;
     builder.init_root<Message>().setPoke();
     wiring_.router.send(Role::kHost, core_.options().host, builder.finish());
   }
+}
+
+/// Gangs that follow one another share a timer: it is set anew when it fires, or for one that is
+/// due before.
+void HostActor::watch_gangs() {
+  const std::optional<std::uint64_t> due_ns = core_.due_ns();
+  if (!due_ns && !timer_) return;
+  if (due_ns && timer_ && *due_ns >= timer_ns_) return;
+  if (timer_) wiring_.engine.cancel(*timer_);
+  timer_.reset();
+  if (!due_ns) return;
+  timer_ns_ = *due_ns;
+  timer_ = wiring_.engine.schedule(*due_ns, [this] {
+    timer_.reset();
+    core_.tick(wiring_.engine.clock().now_ns());
+    idle();
+  });
 }
 
 void HostActor::flush_dones() {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "actor/actor.hpp"
@@ -55,12 +56,17 @@ class HostActor final : public actor::Actor {
   void send_bulk(const HostOutbox::Edge& edge);
   void send_value(const HostOutbox::Fetched& answer);
   void send_state();
+  void watch_gangs();
 
   HostWiring wiring_;
   Backend& backend_;
   HostCore core_;
   bool is_poked_ = false;
   std::uint32_t view_ = 0;  // Of the island; orders of another one are not followed.
+  /// One timer for all gangs that run beside this thread: at the time when the first is over its
+  /// time, or before.
+  std::optional<actor::TimerId> timer_;
+  std::uint64_t timer_ns_ = 0;  // When it fires.
 };
 
 }  // namespace seaway::device

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <memory_resource>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -89,6 +90,10 @@ class HostCore {
     /// Clients and other roles are processes of their own: uploads are pulled from clients, values
     /// go to them in the outbox, and what a new scheduler has to know is kept.
     bool is_process = false;
+    /// A gang that the backend runs beside this thread is given up when it has taken so long, and
+    /// so many times its estimate: more than a slow device makes of it. 0: it is waited for.
+    std::uint64_t gang_timeout_min_ns = 10'000'000'000;
+    std::uint64_t gang_timeout_factor = 200;
   };
 
   HostCore(Options options, Backend& backend, transport::LocalBulk& bulk, const Clock& clock,
@@ -138,6 +143,14 @@ class HostCore {
   /// What the backend says: `device` is lost, with all that lies in its memory. Gangs that need the
   /// one or the other fail when their turn comes (HO-5). A repeat means nothing.
   void lose_device(DeviceId device, const std::string& cause);
+
+  /// When the first of the gangs that run beside this thread is over its time. None while no such
+  /// gang runs.
+  std::optional<std::uint64_t> due_ns() const;
+  /// Fails gangs that are over their time at `now_ns` on all their devices, and loses the device
+  /// that the backend blames for it. A gang for which it blames none is waited for from now on.
+  /// Call advance() next.
+  void tick(std::uint64_t now_ns);
 
   /// Runs whatever can run, for at most about a millisecond of kernels. True when there is more to
   /// do at once: call again after other messages had their turn.
@@ -195,6 +208,16 @@ class HostCore {
     ArrayId array = 0;
   };
 
+  struct StartedGang {  // The backend runs it beside this thread.
+    std::uint64_t ticket = 0, sequence = 0;
+    std::uint64_t begin_ns = 0, due_ns = 0;
+    std::map<DeviceId, std::uint32_t> failures = {};  // How often each did not launch it.
+  };
+  struct GivenUpGang {
+    events::Event event;
+    std::vector<std::shared_ptr<const void>> kept;  // All that its work refers to.
+  };
+
   // host_core.cpp: orders and parts.
   void apply_order(program::OrderKind kind, std::uint64_t id, std::uint32_t first,
                    std::uint32_t last);
@@ -234,12 +257,33 @@ class HostCore {
   void complete(std::uint64_t sequence, std::uint64_t begin_ns, std::uint64_t end_ns, bool ran);
   void finish_async(std::uint64_t sequence, Status status, std::uint64_t begin_ns,
                     std::uint64_t end_ns);
+  Status run_now(PartRun& part, std::uint32_t gang, const GangWork& work) {
+    std::optional<DeviceId> unlaunched_on;
+    Status status = backend_.run(work, unlaunched_on);
+    if (unlaunched_on) [[unlikely]]
+      status = run_again(part, gang, work, *unlaunched_on, std::move(status));
+    return status;
+  }
   void count_on_devices(const GangPlan& gang, std::uint32_t gangs, std::uint64_t busy_ns);
   void end_steps(PartRun& part, std::uint32_t gang);
   void shrink_blocks(PartRun& part);
   void report_done(Stamp stamp, std::uint32_t first, std::uint32_t last);
   void collect_operands(const PartRun& part, std::uint32_t gang, GangWork& work);
   Entry& entry_at(std::uint64_t sequence) { return pending_[sequence - pending_base_]; }
+
+  // host_watch.cpp: gangs that do not start, do not end, or end late.
+  Status run_again(PartRun& part, std::uint32_t gang, const GangWork& work, DeviceId unlaunched_on,
+                   Status status);
+  bool may_relaunch(const PartRun& part, std::uint32_t gang, DeviceId device,
+                    std::uint32_t failures, const Status& cause);
+  void start_beside(std::uint64_t sequence);
+  void hand_over(StartedGang& gang);
+  void end_beside(std::uint64_t ticket, GangEnd end);
+  void give_up(const StartedGang& gang, DeviceId laggard, std::uint64_t now_ns);
+  std::vector<std::shared_ptr<const void>> keep_work(PartRun& part, std::uint32_t gang);
+  void report_straggler(const PartRun& part, std::uint32_t gang, const GangEnd& end);
+  std::uint64_t time_limit_ns(const GangPlan& gang) const;
+  events::Event gang_event(events::EventKind kind, const PartRun& part, std::uint32_t gang) const;
 
   // host_losses.cpp: what a lost device takes with it.
   bool is_any_lost(const DeviceMask& mask) const { return losses_ > 0 && intersects(lost_, mask); }
@@ -329,10 +373,13 @@ class HostCore {
   std::vector<Entry> pending_;              // Entries [pending_begin_, size()) are not all done.
   std::size_t pending_begin_ = 0;
   std::uint64_t pending_base_ = 0;  // Sequence number of pending_[0].
-  std::vector<PartRun*> arming_;    // Admitted parts whose receives wait for room.
-  bool is_room_changed_ = false;    // Some device has more or fewer bytes than were recorded.
-  std::uint64_t now_ns_ = 0;        // When the last gang ended, while gangs run back to back.
-  DeviceMask blocked_;              // Scratch of advance().
+  std::vector<StartedGang> started_;
+  std::uint64_t last_ticket_ = 0;
+  std::map<std::uint64_t, GivenUpGang> given_up_;  // By ticket; at most one for each lost device.
+  std::vector<PartRun*> arming_;                   // Admitted parts whose receives wait for room.
+  bool is_room_changed_ = false;  // Some device has more or fewer bytes than were recorded.
+  std::uint64_t now_ns_ = 0;      // When the last gang ended, while gangs run back to back.
+  DeviceMask blocked_;            // Scratch of advance().
   std::vector<function::ShardedBuffer> operand_scratch_, output_scratch_;
 };
 

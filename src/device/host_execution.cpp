@@ -124,7 +124,7 @@ bool HostCore::run_short_gangs(std::uint64_t sequence, std::uint64_t& burst_ns) 
     if (!is_ready(part, gang) || !bind_tables(part, gang)) break;
     GangWork work;
     collect_operands(part, gang, work);
-    Status status = backend_.run(work);
+    Status status = run_now(part, gang, work);
     if (losses_ > 0) status = outcome_of(part, gang, std::move(status));
     if (!status.ok()) fail_gang(part, gang, status);
     estimate_ns += plan.cost_ns * plan.shards + kGangOverheadNs;
@@ -206,7 +206,7 @@ void HostCore::start(std::uint64_t sequence) {
   if (plan.is_simple) {
     GangWork work;
     collect_operands(part, gang, work);
-    Status status = backend_.run(work);
+    Status status = run_now(part, gang, work);
     if (losses_ > 0) status = outcome_of(part, gang, std::move(status));
     if (!status.ok()) fail_gang(part, gang, status);
     now_ns_ = clock_.now_ns();
@@ -221,15 +221,9 @@ void HostCore::start(std::uint64_t sequence) {
     case Gang::Kind::kReshard:
       start_reshard(part, gang, sequence);
       break;
-    case Gang::Kind::kCompute: {
-      GangWork work;
-      collect_operands(part, gang, work);
-      backend_.start(work, plan.cost_ns,
-                     [this, sequence](Status status, std::uint64_t begin, std::uint64_t end) {
-                       finish_async(sequence, std::move(status), begin, end);
-                     });
+    case Gang::Kind::kCompute:
+      start_beside(sequence);
       break;
-    }
   }
 }
 

@@ -11,7 +11,7 @@
 
 namespace seaway::device {
 
-/// Owns a slab, or shares a payload that somebody else made. Move-only.
+/// Owns a slab, or shares bytes that have other owners too. Move-only.
 class ShardMemory {
  public:
   ShardMemory() = default;
@@ -26,6 +26,16 @@ class ShardMemory {
   function::ShardedBuffer buffer() const {
     if (payload_) return {payload_->base, payload_->stride};
     return {slab_.base(), slab_.stride()};
+  }
+  /// Another owner of the same bytes, which stay until both are gone. Null for what is borrowed.
+  std::shared_ptr<const void> share() {
+    if (!has_value()) return nullptr;
+    if (!payload_) {
+      const function::ShardedBuffer bytes = buffer();
+      payload_ = std::make_unique<transport::Payload>(transport::Payload{
+          bytes.base, bytes.stride, std::make_shared<store::Slab>(std::move(slab_))});
+    }
+    return payload_->owner;
   }
   void reset() {
     payload_.reset();

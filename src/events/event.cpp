@@ -45,6 +45,10 @@ constexpr Words kWords[kEventKinds] = {
     {"host_lost", nullptr, nullptr, nullptr, nullptr},
     {"scheduler_lost", nullptr, nullptr, nullptr, nullptr},
     {"view", "parts", "number", nullptr, nullptr},
+    {"launch_failed", "run", "times", "position", "device"},
+    {"gang_given_up", "run", "start_ns", "position", "device"},
+    {"gang_late", "run", "start_ns", "position", "device"},
+    {"straggler", "run", "waited_ns", "position", "device"},
 };
 
 void append(std::string& text, const char* name, std::uint64_t number) {

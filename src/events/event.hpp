@@ -58,9 +58,16 @@ enum class EventKind : std::uint8_t {
   kSchedulerLost,  // The same of a scheduler: island.
   kView,           // A scheduler begins anew with what its host knows: island, value = number,
                    // object = parts that the host has.
+  kLaunchFailed,   // A device did not launch a gang, of which nothing was executed: key, object =
+                   // run, tenant, place = device, value = how often by now.
+  kGangGivenUp,    // A gang was over its time and was given up: key, object = run, tenant, place =
+                   // the device that kept it from ending, value = start in ns.
+  kGangLate,       // A gang that was given up ended after all: as kGangGivenUp.
+  kStraggler,      // The other devices of a gang waited for one for at least half of its time: key,
+                   // object = run, tenant, place = device, value = how long they waited, in ns.
 };
-constexpr unsigned kEventKinds = 30;
-static_assert(static_cast<unsigned>(EventKind::kView) + 1 == kEventKinds);
+constexpr unsigned kEventKinds = 34;
+static_assert(static_cast<unsigned>(EventKind::kStraggler) + 1 == kEventKinds);
 
 /// "gang_end".
 std::string_view to_string(EventKind kind);

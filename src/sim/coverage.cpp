@@ -2,6 +2,8 @@
 
 #include "sim/coverage.hpp"
 
+#include "device/backend.hpp"
+
 namespace seaway::sim {
 
 using events::Event;
@@ -48,6 +50,11 @@ std::string_view to_string(Feature feature) {
       "slices that left a lost device",
       "runs without devices",
       "slow devices",
+      "stragglers",
+      "launches tried again",
+      "devices that launched nothing",
+      "gangs given up",
+      "late ends of gangs",
   };
   return kNames[static_cast<std::size_t>(feature)];
 }
@@ -84,6 +91,15 @@ void CoverageCounter::record(const Event& event) {
       return coverage_.add(Feature::kLoad);
     case EventKind::kDeviceLost:
       return coverage_.add(Feature::kDeviceLoss);
+    case EventKind::kStraggler:
+      return coverage_.add(Feature::kStraggler);
+    case EventKind::kLaunchFailed:
+      return coverage_.add(event.value > device::kRelaunchesMax ? Feature::kRelaunchedOut
+                                                                : Feature::kRelaunch);
+    case EventKind::kGangGivenUp:
+      return coverage_.add(Feature::kHungGang);
+    case EventKind::kGangLate:
+      return coverage_.add(Feature::kLateGang);
     case EventKind::kGangNoop:
       return coverage_.add(Feature::kNoop);
     case EventKind::kResolve:

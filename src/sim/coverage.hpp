@@ -53,9 +53,14 @@ enum class Feature : std::uint8_t {
   kSliceLeftLoss,      // Bound anew, as a device of it was lost.
   kRunWithoutDevices,  // Failed at once, as its slice has a lost device and nowhere to go.
   kSlowDevice,
+  kStraggler,      // A gang that one device held up, as its host noticed.
+  kRelaunch,       // A gang that a device did not launch, and was asked to launch again.
+  kRelaunchedOut,  // A device that was lost as it did not launch a gang often enough.
+  kHungGang,       // Given up by its host.
+  kLateGang,       // Such a gang that ended after all.
 };
-constexpr std::size_t kFeatures = 39;
-static_assert(static_cast<std::size_t>(Feature::kSlowDevice) + 1 == kFeatures);
+constexpr std::size_t kFeatures = 44;
+static_assert(static_cast<std::size_t>(Feature::kLateGang) + 1 == kFeatures);
 
 /// "several clients".
 std::string_view to_string(Feature feature);

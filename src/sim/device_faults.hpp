@@ -1,4 +1,4 @@
-// Device faults: which devices of a world are lost or slow, and when, drawn from the seed.
+// Device faults: what the devices of a world suffer, and when, drawn from the seed.
 
 #pragma once
 
@@ -25,10 +25,34 @@ struct DeviceSlowness {
   std::uint32_t factor = 1;
 };
 
+/// A device on which the first gang of those that start at or after `at_ns`, and not in line, does
+/// not end; or ends `for_ns` later, as if nothing had been.
+struct DeviceHang {
+  IslandId island = 0;
+  DeviceId device = 0;
+  std::uint64_t at_ns = 0;
+  std::uint64_t for_ns = 0;  // 0: for ever.
+};
+
+/// A device that does not launch the first `launches` gangs that it is to launch from `at_ns` on.
+struct DeviceStutter {
+  IslandId island = 0;
+  DeviceId device = 0;
+  std::uint64_t at_ns = 0;
+  std::uint32_t launches = 1;
+};
+
 /// At most one of each for a device. A value.
 struct DeviceFaults {
   std::vector<DeviceLoss> losses;
   std::vector<DeviceSlowness> slow;
+  std::vector<DeviceHang> hangs;
+  std::vector<DeviceStutter> stutters;
+
+  /// Some of them may take the device: it may count as lost from then on.
+  bool may_take(IslandId island, DeviceId device, std::uint64_t now_ns) const;
+  /// Some of them may take some device, some time.
+  bool may_take_any() const;
 
   /// Those of one island alone.
   DeviceFaults of(IslandId island) const;

@@ -18,8 +18,7 @@ void LossChecker::record(const Event& event) {
     case EventKind::kPrepare:
       return prepare(event);
     case EventKind::kDeviceLost:
-      lost_.emplace(event.island, event.place);
-      return;
+      return lose(event);
     case EventKind::kGangStart:
       return start(event);
     case EventKind::kGangEnd:
@@ -30,6 +29,15 @@ void LossChecker::record(const Event& event) {
     default:
       return;
   }
+}
+
+void LossChecker::lose(const Event& event) {
+  lost_.emplace(event.island, event.place);
+  if (surroundings_.may_be_lost(event.island, event.place, event.time_ns)) return;
+  verdict_.report(Breach::kCorrectness, "I3",
+                  "device " + std::to_string(event.place) + " of island " +
+                      std::to_string(event.island) +
+                      " was lost, but nothing that was done to it takes it away");
 }
 
 void LossChecker::prepare(const Event& event) {

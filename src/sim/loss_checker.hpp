@@ -13,9 +13,10 @@
 
 namespace seaway::sim {
 
-/// I3: a run ends with DEVICE_LOST only behind a loss, and when it had a stamp, of a device that it
-/// uses. I5: no gang starts to compute on a lost device or to write there, and no run succeeds of
-/// which a gang ran there when it was lost.
+/// I3: a device is lost only for a reason, which failed launches that may be tried again are not; a
+/// run ends with DEVICE_LOST only behind a loss, and when it had a stamp, of a device that it uses.
+/// I5: no gang starts to compute on a lost device or to write there, and no run succeeds of which a
+/// gang ran there when it was lost.
 class LossChecker final : public events::EventSink {
  public:
   LossChecker(const Surroundings& surroundings, Verdict& verdict)
@@ -24,6 +25,7 @@ class LossChecker final : public events::EventSink {
 
  private:
   using Place = std::pair<IslandId, DeviceId>;
+  void lose(const events::Event& event);
   void prepare(const events::Event& event);
   bool writes_where_lost(const events::Event& event) const;
   void start(const events::Event& event);

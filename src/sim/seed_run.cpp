@@ -156,6 +156,9 @@ class SimulatedCluster {
     surroundings_.gangs_of = [this](IslandId island, DeviceId device) {
       return embedded_->host(island).device(device).gangs_done;
     };
+    surroundings_.may_be_lost = [this](IslandId island, DeviceId device, std::uint64_t now_ns) {
+      return world_.faults.may_take(island, device, now_ns);
+    };
     surroundings_.weight_of = [this](TenantId tenant) {
       return world_.weight_of(embedded_->controller().tenant_name(tenant));
     };

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint64_t kLatencyStream = 0x6c6174656e637900;
 constexpr std::byte kRubbish{0xa5};
+const Status kUnlaunched{StatusCode::kDeviceLost, "its memory had an error that it could correct"};
 
 std::size_t bytes_of(const TensorType& type) { return type.bytes(); }
 
@@ -25,6 +26,10 @@ struct SimBackend::Job {
   std::vector<bool> is_overwritten;            // The operand's memory is also an output's.
   device::GangDone done;
   std::uint64_t begin_ns = 0;
+  DeviceId slowest = 0;         // The device that ends last,
+  std::uint64_t waited_ns = 0;  // and how long the others wait for it.
+  DeviceId hung = 0;            // The device that hangs, while it is among hanging_.
+  bool is_given_up = false;
 
   explicit Job(const device::GangWork& gang)
       : work(gang),
@@ -40,6 +45,10 @@ struct SimBackend::Job {
       copies.push_back(std::move(copy));
       is_overwritten.push_back(overlaps_output(operands[i], bytes));
     }
+    scribble();
+  }
+
+  void scribble() const {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const std::size_t bytes = bytes_of(work.executable->output_types()[i]);
       for (std::size_t s = 0; s < work.shards; ++s) {
@@ -121,14 +130,38 @@ bool SimBackend::is_any_lost(std::span<const DeviceId> devices) const {
 }
 
 /// A gang is as slow as the slowest of its devices.
-std::uint64_t SimBackend::slowness(std::span<const DeviceId> devices) const {
-  std::uint64_t factor = 1;
+SimBackend::Slowness SimBackend::slowness(std::span<const DeviceId> devices) const {
+  Slowness slowness;
   for (const DeviceSlowness& slow : faults_.slow) {
     if (engine_.now_ns() < slow.begin_ns || engine_.now_ns() >= slow.end_ns) continue;
     if (std::find(devices.begin(), devices.end(), slow.device) == devices.end()) continue;
-    factor = std::max<std::uint64_t>(factor, slow.factor);
+    slowness.others =
+        std::max(slowness.others, std::min<std::uint64_t>(slowness.factor, slow.factor));
+    if (slow.factor <= slowness.factor) continue;
+    slowness.factor = slow.factor;
+    slowness.slowest = slow.device;
   }
-  return factor;
+  return slowness;
+}
+
+std::optional<DeviceId> SimBackend::stutter(std::span<const DeviceId> devices) {
+  for (const DeviceStutter& one : faults_.stutters) {
+    if (engine_.now_ns() < one.at_ns || unlaunched_[one.device] == one.launches) continue;
+    if (std::find(devices.begin(), devices.end(), one.device) == devices.end()) continue;
+    ++unlaunched_[one.device];
+    return one.device;
+  }
+  return {};
+}
+
+const DeviceHang* SimBackend::hang(std::span<const DeviceId> devices) {
+  for (const DeviceHang& one : faults_.hangs) {
+    if (engine_.now_ns() < one.at_ns || hung_.contains(one.device)) continue;
+    if (std::find(devices.begin(), devices.end(), one.device) == devices.end()) continue;
+    hung_.insert(one.device);
+    return &one;
+  }
+  return nullptr;
 }
 
 void SimBackend::after(std::uint64_t delay_ns, std::function<void()> work) {
@@ -152,28 +185,77 @@ void SimBackend::compile(function::Graph graph, function::AxisSizes axes,
 
 bool SimBackend::runs_inline(std::uint64_t) const { return random_.chance(cost_.inline_percent); }
 
-Status SimBackend::run(const device::GangWork& work) { return Job(work).run(); }
+Status SimBackend::run(const device::GangWork& work, std::optional<DeviceId>& unlaunched_on) {
+  unlaunched_on = stutter(work.devices);
+  return unlaunched_on ? kUnlaunched : Job(work).run();
+}
 
 void SimBackend::start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) {
+  const std::uint64_t begin_ns = engine_.now_ns();
+  if (const auto device = stutter(work.devices)) {
+    after(cost_.copy_ns, [this, device, begin_ns, done = std::move(done)] {
+      done({.status = kUnlaunched,
+            .begin_ns = begin_ns,
+            .end_ns = engine_.now_ns(),
+            .unlaunched_on = device});
+    });
+    return;
+  }
   auto job = std::make_shared<Job>(work);
   job->done = std::move(done);
-  job->begin_ns = engine_.now_ns();
+  job->begin_ns = begin_ns;
   const auto kernel_ns =
       static_cast<std::uint64_t>(static_cast<double>(cost_ns) * cost_.kernel_factor);
-  const std::uint64_t jitter_ns = random_.below(cost_.kernel_jitter_ns + 1);
-  after((kernel_ns + jitter_ns) * slowness(work.devices), [this, job] {
-    if (is_any_lost(job->work.devices)) {
-      job->done({StatusCode::kDeviceLost, "the gang stopped with a device"}, job->begin_ns,
-                engine_.now_ns());
-      return;  // What it would have written is rubbish.
-    }
+  const std::uint64_t alone_ns = kernel_ns + random_.below(cost_.kernel_jitter_ns + 1);
+  const Slowness slow = slowness(work.devices);
+  std::uint64_t took_ns = alone_ns * slow.factor;
+  if (const DeviceHang* const one = hang(work.devices)) {
+    job->hung = one->device;
+    hanging_.push_back(job);
+    if (one->for_ns == 0) return;
+    took_ns += one->for_ns;
+    job->slowest = one->device;
+    if (work.devices.size() > 1) job->waited_ns = one->for_ns;
+  } else if (work.devices.size() > 1) {
+    job->slowest = slow.slowest;
+    job->waited_ns = alone_ns * (slow.factor - slow.others);
+  }
+  after(took_ns, [this, job] { finish(job); });
+}
+
+void SimBackend::finish(const std::shared_ptr<Job>& job) {
+  std::erase(hanging_, job);
+  device::GangEnd end{.begin_ns = job->begin_ns,
+                      .end_ns = engine_.now_ns(),
+                      .last = job->slowest,
+                      .waited_ns = job->waited_ns};
+  if (job->is_given_up) {
+    job->scribble();  // Whoever has its memory by now will see it.
+  } else if (is_any_lost(job->work.devices)) {
+    // What it would have written is rubbish.
+    end.status = {StatusCode::kDeviceLost, "the gang stopped with a device"};
+  } else {
     if (const int operand = job->changed_operand(); operand >= 0) {
       complain_("operand " + std::to_string(operand) +
                 " of a gang changed while the gang ran: its memory was given away too soon");
     }
-    Status status = job->run();
-    job->done(std::move(status), job->begin_ns, engine_.now_ns());
-  });
+    end.status = job->run();
+  }
+  job->done(std::move(end));
+}
+
+std::optional<DeviceId> SimBackend::give_up(std::span<const DeviceId> devices) {
+  for (const std::shared_ptr<Job>& job : hanging_) {
+    if (!std::equal(devices.begin(), devices.end(), job->work.devices.begin(),
+                    job->work.devices.end())) {
+      continue;
+    }
+    job->is_given_up = true;
+    const DeviceId device = job->hung;
+    hanging_.erase(std::find(hanging_.begin(), hanging_.end(), job));
+    return device;
+  }
+  return {};
 }
 
 void SimBackend::copy(std::uint64_t bytes, std::function<void()> body, std::function<void()> done) {

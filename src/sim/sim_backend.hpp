@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -43,8 +45,9 @@ class SimBackend final : public device::Backend {
   void watch(device::DeviceLost lost) override;
   void compile(function::Graph graph, function::AxisSizes axes, device::CompileDone done) override;
   bool runs_inline(std::uint64_t cost_ns) const override;
-  Status run(const device::GangWork& work) override;
+  Status run(const device::GangWork& work, std::optional<DeviceId>& unlaunched_on) override;
   void start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) override;
+  std::optional<DeviceId> give_up(std::span<const DeviceId> devices) override;
   void copy(std::uint64_t bytes, std::function<void()> body, std::function<void()> done) override;
 
   static constexpr std::string_view kUncompilable = "uncompilable";
@@ -53,7 +56,17 @@ class SimBackend final : public device::Backend {
   struct Job;
   void after(std::uint64_t delay_ns, std::function<void()> work);
   bool is_any_lost(std::span<const DeviceId> devices) const;
-  std::uint64_t slowness(std::span<const DeviceId> devices) const;
+  struct Slowness {  // Of a gang: how many times as long it takes,
+    std::uint64_t factor = 1;
+    std::uint64_t others = 1;  // how many times as long it would take without
+    DeviceId slowest = 0;      // this device.
+  };
+  Slowness slowness(std::span<const DeviceId> devices) const;
+  /// Who of `devices` does not launch a gang now. It is one launch nearer to its recovery then.
+  std::optional<DeviceId> stutter(std::span<const DeviceId> devices);
+  /// The hang that begins with a gang that starts on `devices` now.
+  const DeviceHang* hang(std::span<const DeviceId> devices);
+  void finish(const std::shared_ptr<Job>& job);
 
   actor::SeededEngine& engine_;
   const CostModel cost_;
@@ -61,7 +74,10 @@ class SimBackend final : public device::Backend {
   const std::function<void()> on_progress_;
   const Complain complain_;
   const DeviceFaults faults_;
-  std::set<DeviceId> lost_;  // By now.
+  std::set<DeviceId> lost_;                       // By now.
+  std::map<DeviceId, std::uint32_t> unlaunched_;  // Gangs, by now.
+  std::set<DeviceId> hung_;                       // Now, or once.
+  std::vector<std::shared_ptr<Job>> hanging_;     // Gangs that have not been given up.
 };
 
 }  // namespace seaway::sim

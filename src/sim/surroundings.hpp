@@ -33,6 +33,8 @@ struct Surroundings {
   /// Gangs that the cluster's statistics say a device took part in.
   std::function<std::uint64_t(IslandId, DeviceId)> gangs_of;
   std::function<std::uint32_t(TenantId)> weight_of;
+  /// Something was done to a device by now that may take it away.
+  std::function<bool(IslandId, DeviceId, std::uint64_t now_ns)> may_be_lost;
   std::uint32_t devices = 0;  // Of each island.
 };
 

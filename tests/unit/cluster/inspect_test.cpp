@@ -152,6 +152,9 @@ TEST(Inspect, EachCounterPrintsAlone) {
   all.to_hosts = messages;
 
   EXPECT_EQ(device.to_string(), "island 1, device 2: 3 gangs, busy 1200 ns, peak 64 of 1024 bytes");
+  DeviceStats straggler = device;
+  straggler.delayed = 2;
+  EXPECT_EQ(straggler.to_string(), device.to_string() + ", delayed 2 of the gangs");
   EXPECT_EQ(messages.to_string(), "3 frames of 480 bytes");
   EXPECT_EQ(all.to_string(),
             "to controller 0 frames of 0 bytes, to islands 0 frames of 0 bytes, to hosts 3 frames "

@@ -10,6 +10,8 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,9 +64,14 @@ class FakeBackend final : public Backend {
     ADD_FAILURE() << "a host's core compiles nothing";
   }
   bool runs_inline(std::uint64_t cost_ns) const override { return cost_ns <= 10'000; }
-  Status run(const GangWork& work) override {
+  Status run(const GangWork& work, std::optional<DeviceId>& unlaunched_on) override {
     clock_.advance_to(clock_.now_ns() + 1000);
     if (during_run) during_run();
+    if (!unlaunched.empty()) {
+      unlaunched_on = unlaunched.front();
+      unlaunched.pop_front();
+      return kUnlaunched;
+    }
     if (!failure.ok() && gangs_to_failure-- == 0) return std::exchange(failure, Status());
     return work.executable->run(work.operands, work.outputs, work.scratch, work.shards, nullptr);
   }
@@ -92,7 +99,22 @@ class FakeBackend final : public Backend {
     clock_.advance_to(clock_.now_ns() + 1000);
     const Status ran = job.work.executable->run(job.operands, job.outputs, job.work.scratch,
                                                 job.work.shards, nullptr);
-    job.done(status.ok() ? ran : status, job.begin_ns, clock_.now_ns());
+    job.done({.status = status.ok() ? ran : status,
+              .begin_ns = job.begin_ns,
+              .end_ns = clock_.now_ns(),
+              .last = last,
+              .waited_ns = waited_ns});
+  }
+  /// The first job that runs is not launched after all, for `device` cannot.
+  void refuse_job(DeviceId device) {
+    ASSERT_FALSE(jobs_.empty());
+    Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    job.done({.status = kUnlaunched, .unlaunched_on = device});
+  }
+  std::optional<DeviceId> give_up(std::span<const DeviceId> devices) override {
+    given_up.push_back({devices.begin(), devices.end()});
+    return laggard;
   }
   void end_copy() {
     ASSERT_FALSE(copies_.empty());
@@ -103,6 +125,12 @@ class FakeBackend final : public Backend {
   std::size_t jobs() const { return jobs_.size(); }
   std::size_t copies() const { return copies_.size(); }
 
+  inline static const Status kUnlaunched{StatusCode::kDeviceLost, "a bit flipped"};
+  std::deque<DeviceId> unlaunched;  // Who does not launch the next gangs that run in line.
+  std::optional<DeviceId> laggard;  // Whom to blame for gangs that do not end.
+  std::vector<std::vector<DeviceId>> given_up;  // Where such gangs ran.
+  DeviceId last = 0;                            // Which device ends last of each job,
+  std::uint64_t waited_ns = 0;                  // and how long the others wait for it.
   bool holds_copies = false;
   Status failure;                    // Of a gang that runs in line,
   std::size_t gangs_to_failure = 0;  // behind so many others.

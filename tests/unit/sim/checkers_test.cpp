@@ -57,6 +57,7 @@ class Story {
     surroundings.memory_of = [this](IslandId, DeviceId) { return std::pair(used, kBudget); };
     surroundings.reserved_of = [this](IslandId, DeviceId) { return reserved; };
     surroundings.gangs_of = [this](IslandId island, DeviceId) { return island == 0 ? gangs : 1; };
+    surroundings.may_be_lost = [this](IslandId, DeviceId, std::uint64_t) { return has_faults; };
     surroundings.weight_of = [](TenantId tenant) { return tenant == 0 ? 3 : 1; };
     counts = {.runs = 1, .ok = 1};
     events = {
@@ -133,6 +134,7 @@ class Story {
   std::vector<Event> events;
   Counts counts;
   std::uint64_t used = 2 * kBytes, reserved = 3 * kBytes, gangs = 2;
+  bool has_faults = true;
 
  private:
   std::map<IslandId, program::PartPlan> plans_;
@@ -177,6 +179,14 @@ TEST(Checkers, I3IsALossBehindEachErrorThatNamesOne) {
   EXPECT_EQ(unfounded.verdict(), error);
   EXPECT_EQ(elsewhere.verdict(), error);
   EXPECT_EQ(founded.verdict(), "clean");
+}
+
+TEST(Checkers, I3IsAFaultBehindEachLoss) {
+  Story story;
+  story.lose(EventKind::kFinished, 0, 0, 1).has_faults = false;
+
+  EXPECT_EQ(story.verdict(),
+            "I3: device 1 of island 0 was lost, but nothing that was done to it takes it away");
 }
 
 TEST(Checkers, I5IsThatALostDeviceRunsNothing) {

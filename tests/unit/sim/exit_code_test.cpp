@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,9 +26,14 @@ class Honest : public device::Backend {
     inner_->compile(std::move(graph), std::move(axes), std::move(done));
   }
   bool runs_inline(std::uint64_t cost_ns) const override { return inner_->runs_inline(cost_ns); }
-  Status run(const device::GangWork& work) override { return inner_->run(work); }
+  Status run(const device::GangWork& work, std::optional<DeviceId>& unlaunched_on) override {
+    return inner_->run(work, unlaunched_on);
+  }
   void start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) override {
     inner_->start(work, cost_ns, std::move(done));
+  }
+  std::optional<DeviceId> give_up(std::span<const DeviceId> devices) override {
+    return inner_->give_up(devices);
   }
   void copy(std::uint64_t bytes, std::function<void()> body, std::function<void()> done) override {
     inner_->copy(bytes, std::move(body), std::move(done));
@@ -42,7 +49,7 @@ class Silent final : public Honest {
   using Honest::Honest;
   bool runs_inline(std::uint64_t) const override { return false; }
   void start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone) override {
-    Honest::start(work, cost_ns, [](Status, std::uint64_t, std::uint64_t) {});
+    Honest::start(work, cost_ns, [](device::GangEnd) {});
   }
 };
 
@@ -54,12 +61,10 @@ class Lying final : public Honest {
   void start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) override {
     std::byte* const first = work.outputs.empty() ? nullptr : work.outputs[0].shard(0);
     const bool is_empty = !first || work.executable->output_types()[0].bytes() == 0;
-    Honest::start(work, cost_ns,
-                  [first, is_empty, done = std::move(done)](Status status, std::uint64_t begin_ns,
-                                                            std::uint64_t end_ns) {
-                    if (!is_empty) *first ^= std::byte{1};
-                    done(std::move(status), begin_ns, end_ns);
-                  });
+    Honest::start(work, cost_ns, [first, is_empty, done = std::move(done)](device::GangEnd end) {
+      if (!is_empty) *first ^= std::byte{1};
+      done(std::move(end));
+    });
   }
 };
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,9 +36,14 @@ class SlowToCompile final : public device::Backend {
     backend.compile(std::move(graph), std::move(axes), std::move(done));
   }
   bool runs_inline(std::uint64_t cost_ns) const override { return usual_.runs_inline(cost_ns); }
-  Status run(const device::GangWork& work) override { return usual_.run(work); }
+  Status run(const device::GangWork& work, std::optional<DeviceId>& unlaunched_on) override {
+    return usual_.run(work, unlaunched_on);
+  }
   void start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) override {
     usual_.start(work, cost_ns, std::move(done));
+  }
+  std::optional<DeviceId> give_up(std::span<const DeviceId> devices) override {
+    return usual_.give_up(devices);
   }
   void copy(std::uint64_t bytes, std::function<void()> body, std::function<void()> done) override {
     usual_.copy(bytes, std::move(body), std::move(done));

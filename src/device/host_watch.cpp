@@ -1,0 +1,193 @@
+// Gangs that do not start, do not end, or end late: starting them again, giving them up, and
+// telling which device it is.
+
+#include <algorithm>
+#include <limits>
+
+#include "base/check.hpp"
+#include "device/host_core.hpp"
+
+namespace seaway::device {
+
+using events::Event;
+using events::EventKind;
+
+namespace {
+
+constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+
+std::string name_of(const PartRun& part, std::uint32_t gang) {
+  return "gang " + std::to_string(part.plan->part->gangs[gang].position) + " of run " +
+         std::to_string(sequence_of(part.run));
+}
+
+std::string milliseconds(std::uint64_t time_ns) {
+  return std::to_string(time_ns / 1'000'000) + " ms";
+}
+
+}  // namespace
+
+Event HostCore::gang_event(EventKind kind, const PartRun& part, std::uint32_t gang) const {
+  return {.time_ns = clock_.now_ns(),
+          .stamp = part.stamp,
+          .object = part.run,
+          .position = part.plan->part->gangs[gang].position,
+          .tenant = part.tenant,
+          .island = static_cast<std::uint16_t>(options_.island),
+          .kind = kind};
+}
+
+Status HostCore::run_again(PartRun& part, std::uint32_t gang, const GangWork& work,
+                           DeviceId unlaunched_on, Status status) {
+  std::map<DeviceId, std::uint32_t> failures;
+  std::optional<DeviceId> device = unlaunched_on;
+  while (device && may_relaunch(part, gang, *device, ++failures[*device], status)) {
+    device.reset();
+    status = backend_.run(work, device);
+  }
+  return status;
+}
+
+/// `device` did not launch `gang`, for the `failures`th time. True when it is to be tried again, at
+/// the same place in the streams; else the device is lost, or the gang is not wanted any more.
+bool HostCore::may_relaunch(const PartRun& part, std::uint32_t gang, DeviceId device,
+                            std::uint32_t failures, const Status& cause) {
+  SEAWAY_CHECK(device < devices_.size(), options_.island, device);
+  Event event = gang_event(EventKind::kLaunchFailed, part, gang);
+  event.place = device;
+  event.value = failures;
+  events_.record(event);
+  if (part.has_failed() || is_any_lost(part.plan->gangs[gang].mask)) return false;
+  if (failures <= kRelaunchesMax) return true;
+  lose_device(device, "it failed " + std::to_string(failures) + " times to launch " +
+                          name_of(part, gang) + ": " + cause.message());
+  return false;
+}
+
+/// How long `gang` may take. A native function's estimate may be any number.
+std::uint64_t HostCore::time_limit_ns(const GangPlan& gang) const {
+  if (options_.gang_timeout_min_ns == 0) return kNever;
+  const std::uint64_t shares = options_.gang_timeout_factor * std::max(gang.shards, 1u);
+  if (gang.cost_ns > kNever / std::max<std::uint64_t>(shares, 1)) return kNever;
+  return std::max(options_.gang_timeout_min_ns, gang.cost_ns * shares);
+}
+
+void HostCore::start_beside(std::uint64_t sequence) {
+  started_.push_back({.ticket = ++last_ticket_, .sequence = sequence});
+  hand_over(started_.back());
+}
+
+void HostCore::hand_over(StartedGang& started) {
+  const PartRun& part = *entry_at(started.sequence).part;
+  const std::uint32_t gang = entry_at(started.sequence).gang;
+  const GangPlan& plan = part.plan->gangs[gang];
+  const std::uint64_t limit_ns = time_limit_ns(plan);
+  started.begin_ns = clock_.now_ns();
+  started.due_ns = limit_ns > kNever - started.begin_ns ? kNever : started.begin_ns + limit_ns;
+  GangWork work;
+  collect_operands(part, gang, work);
+  backend_.start(work, plan.cost_ns, [this, ticket = started.ticket](GangEnd end) {
+    end_beside(ticket, std::move(end));
+  });
+}
+
+void HostCore::end_beside(std::uint64_t ticket, GangEnd end) {
+  const auto found =
+      std::find_if(started_.begin(), started_.end(),
+                   [ticket](const StartedGang& one) { return one.ticket == ticket; });
+  if (found == started_.end()) {
+    const auto late = given_up_.find(ticket);
+    SEAWAY_CHECK(late != given_up_.end(), options_.island, ticket);
+    late->second.event.time_ns = clock_.now_ns();
+    late->second.event.kind = EventKind::kGangLate;
+    events_.record(late->second.event);
+    given_up_.erase(late);
+    return;
+  }
+  const std::uint64_t sequence = found->sequence;
+  PartRun& part = *entry_at(sequence).part;
+  const std::uint32_t gang = entry_at(sequence).gang;
+  if (end.unlaunched_on && may_relaunch(part, gang, *end.unlaunched_on,
+                                        ++found->failures[*end.unlaunched_on], end.status)) {
+    hand_over(*found);
+    return;
+  }
+  started_.erase(found);
+  report_straggler(part, gang, end);
+  finish_async(sequence, std::move(end.status), end.begin_ns, end.end_ns);
+}
+
+/// One that doubles the time of a gang, at least, is worth a word: its others idle half of it.
+void HostCore::report_straggler(const PartRun& part, std::uint32_t gang, const GangEnd& end) {
+  if (end.waited_ns == 0 || end.waited_ns < (end.end_ns - end.begin_ns) / 2) return;
+  ++devices_[end.last].gangs_delayed;
+  Event event = gang_event(EventKind::kStraggler, part, gang);
+  event.place = end.last;
+  event.value = end.waited_ns;
+  events_.record(event);
+}
+
+std::optional<std::uint64_t> HostCore::due_ns() const {
+  std::uint64_t due_ns = kNever;
+  for (const StartedGang& gang : started_) due_ns = std::min(due_ns, gang.due_ns);
+  if (due_ns == kNever) return {};
+  return due_ns;
+}
+
+void HostCore::tick(std::uint64_t now_ns) {
+  for (std::size_t i = 0; i < started_.size();) {
+    if (started_[i].due_ns > now_ns) {
+      ++i;
+      continue;
+    }
+    const Entry& entry = entry_at(started_[i].sequence);
+    const program::PartPlan& plan = *entry.part->plan->part;
+    const auto laggard = backend_.give_up(plan.groups[plan.gangs[entry.gang].group].devices);
+    if (!laggard) {
+      started_[i++].due_ns = kNever;
+      continue;
+    }
+    const StartedGang gang = std::move(started_[i]);
+    started_.erase(started_.begin() + static_cast<std::ptrdiff_t>(i));
+    give_up(gang, *laggard, now_ns);
+  }
+}
+
+/// The gang has failed on all its devices, though `laggard` may go on with it: nobody else gets the
+/// memory that it works on before the backend says that it is done.
+void HostCore::give_up(const StartedGang& started, DeviceId laggard, std::uint64_t now_ns) {
+  PartRun& part = *entry_at(started.sequence).part;
+  const std::uint32_t gang = entry_at(started.sequence).gang;
+  const GangPlan& plan = part.plan->gangs[gang];
+  SEAWAY_CHECK(laggard < devices_.size(), options_.island, laggard);
+  Event event = gang_event(EventKind::kGangGivenUp, part, gang);
+  event.place = laggard;
+  event.value = started.begin_ns;
+  events_.record(event);
+  given_up_[started.ticket] = {event, keep_work(part, gang)};
+  lose_device(laggard, "it did not finish " + name_of(part, gang) + " within " +
+                           milliseconds(started.due_ns - started.begin_ns) + " (estimated " +
+                           milliseconds(plan.cost_ns * plan.shards) + ")");
+  finish_async(started.sequence, devices_[laggard].loss, started.begin_ns, now_ns);
+}
+
+std::vector<std::shared_ptr<const void>> HostCore::keep_work(PartRun& part, std::uint32_t gang) {
+  std::vector<std::shared_ptr<const void>> kept(part.plan->executables.begin(),
+                                                part.plan->executables.end());
+  kept.push_back(part.plan->part);
+  const std::size_t blocks = part.blocks.size(), args = part.args.size();
+  for (const std::uint32_t table : part.plan->gangs[gang].tables) {
+    if (table < blocks) {
+      kept.push_back(part.blocks[table].share());
+      continue;
+    }
+    if (table >= blocks + args + part.outputs.size()) continue;  // Values of no bytes.
+    const auto found = arrays_.find(table < blocks + args ? part.args[table - blocks]
+                                                          : part.outputs[table - blocks - args]);
+    // What was donated lies in the output that took it over.
+    if (found != arrays_.end()) kept.push_back(found->second.memory.share());
+  }
+  return kept;
+}
+
+}  // namespace seaway::device
