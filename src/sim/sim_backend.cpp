@@ -105,7 +105,7 @@ struct SimBackend::Job {
   }
 };
 
-SimBackend::SimBackend(actor::SeededEngine& engine, std::uint64_t seed, std::uint64_t name,
+SimBackend::SimBackend(actor::Engine& engine, std::uint64_t seed, std::uint64_t name,
                        CostModel cost, std::function<void()> on_progress, Complain complain,
                        DeviceFaults faults)
     : engine_(engine),
@@ -133,7 +133,7 @@ bool SimBackend::is_any_lost(std::span<const DeviceId> devices) const {
 SimBackend::Slowness SimBackend::slowness(std::span<const DeviceId> devices) const {
   Slowness slowness;
   for (const DeviceSlowness& slow : faults_.slow) {
-    if (engine_.now_ns() < slow.begin_ns || engine_.now_ns() >= slow.end_ns) continue;
+    if (engine_.clock().now_ns() < slow.begin_ns || engine_.clock().now_ns() >= slow.end_ns) continue;
     if (std::find(devices.begin(), devices.end(), slow.device) == devices.end()) continue;
     slowness.others =
         std::max(slowness.others, std::min<std::uint64_t>(slowness.factor, slow.factor));
@@ -146,7 +146,7 @@ SimBackend::Slowness SimBackend::slowness(std::span<const DeviceId> devices) con
 
 std::optional<DeviceId> SimBackend::stutter(std::span<const DeviceId> devices) {
   for (const DeviceStutter& one : faults_.stutters) {
-    if (engine_.now_ns() < one.at_ns || unlaunched_[one.device] == one.launches) continue;
+    if (engine_.clock().now_ns() < one.at_ns || unlaunched_[one.device] == one.launches) continue;
     if (std::find(devices.begin(), devices.end(), one.device) == devices.end()) continue;
     ++unlaunched_[one.device];
     return one.device;
@@ -156,7 +156,7 @@ std::optional<DeviceId> SimBackend::stutter(std::span<const DeviceId> devices) {
 
 const DeviceHang* SimBackend::hang(std::span<const DeviceId> devices) {
   for (const DeviceHang& one : faults_.hangs) {
-    if (engine_.now_ns() < one.at_ns || hung_.contains(one.device)) continue;
+    if (engine_.clock().now_ns() < one.at_ns || hung_.contains(one.device)) continue;
     if (std::find(devices.begin(), devices.end(), one.device) == devices.end()) continue;
     hung_.insert(one.device);
     return &one;
@@ -165,7 +165,7 @@ const DeviceHang* SimBackend::hang(std::span<const DeviceId> devices) {
 }
 
 void SimBackend::after(std::uint64_t delay_ns, std::function<void()> work) {
-  engine_.schedule(engine_.now_ns() + delay_ns, [this, work = std::move(work)] {
+  engine_.schedule(engine_.clock().now_ns() + delay_ns, [this, work = std::move(work)] {
     work();
     on_progress_();
   });
@@ -191,12 +191,12 @@ Status SimBackend::run(const device::GangWork& work, std::optional<DeviceId>& un
 }
 
 void SimBackend::start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) {
-  const std::uint64_t begin_ns = engine_.now_ns();
+  const std::uint64_t begin_ns = engine_.clock().now_ns();
   if (const auto device = stutter(work.devices)) {
     after(cost_.copy_ns, [this, device, begin_ns, done = std::move(done)] {
       done({.status = kUnlaunched,
             .begin_ns = begin_ns,
-            .end_ns = engine_.now_ns(),
+            .end_ns = engine_.clock().now_ns(),
             .unlaunched_on = device});
     });
     return;
@@ -226,7 +226,7 @@ void SimBackend::start(const device::GangWork& work, std::uint64_t cost_ns, devi
 void SimBackend::finish(const std::shared_ptr<Job>& job) {
   std::erase(hanging_, job);
   device::GangEnd end{.begin_ns = job->begin_ns,
-                      .end_ns = engine_.now_ns(),
+                      .end_ns = engine_.clock().now_ns(),
                       .last = job->slowest,
                       .waited_ns = job->waited_ns};
   if (job->is_given_up) {

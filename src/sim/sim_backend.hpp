@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "actor/seeded_engine.hpp"
+#include "actor/engine.hpp"
 #include "base/random.hpp"
 #include "device/backend.hpp"
 #include "sim/device_faults.hpp"
@@ -39,7 +39,7 @@ class SimBackend final : public device::Backend {
  public:
   /// `name` tells the devices of one world apart. Functions whose name begins with
   /// kUncompilable do not compile. `faults` are those of its island.
-  SimBackend(actor::SeededEngine& engine, std::uint64_t seed, std::uint64_t name, CostModel cost,
+  SimBackend(actor::Engine& engine, std::uint64_t seed, std::uint64_t name, CostModel cost,
              std::function<void()> on_progress, Complain complain, DeviceFaults faults = {});
 
   void watch(device::DeviceLost lost) override;
@@ -68,7 +68,7 @@ class SimBackend final : public device::Backend {
   const DeviceHang* hang(std::span<const DeviceId> devices);
   void finish(const std::shared_ptr<Job>& job);
 
-  actor::SeededEngine& engine_;
+  actor::Engine& engine_;
   const CostModel cost_;
   mutable RandomStream random_;
   const std::function<void()> on_progress_;

@@ -155,7 +155,7 @@ bool SimulatedClient::make_program(std::size_t number) {
 }
 
 void SimulatedClient::act() {
-  if (random_.chance(30)) engine_.yield();
+  if (random_.chance(30)) pause_();
   const std::uint64_t choice = random_.below(100);
   if (choice < 50) {
     execute();

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "actor/seeded_engine.hpp"
 #include "base/random.hpp"
 #include "seaway/client.hpp"
 #include "sim/functions.hpp"
@@ -42,11 +41,14 @@ class SimulatedClient {
   /// Whether a slice lay on a device when it was lost, or has been bound to it since.
   using IsStruck = std::function<bool(SliceId slice)>;
 
-  SimulatedClient(const World& world, std::uint32_t index, actor::SeededEngine& engine,
-                  Verdict& verdict, Begin begin, Rest rest, IsStruck is_struck)
+  /// Called between actions now and then: lets others run, for as long as it likes.
+  using Pause = std::function<void()>;
+
+  SimulatedClient(const World& world, std::uint32_t index, Pause pause, Verdict& verdict,
+                  Begin begin, Rest rest, IsStruck is_struck)
       : world_(world),
         index_(index),
-        engine_(engine),
+        pause_(std::move(pause)),
         verdict_(verdict),
         begin_(std::move(begin)),
         rest_(std::move(rest)),
@@ -116,7 +118,7 @@ class SimulatedClient {
 
   const World& world_;
   const std::uint32_t index_;
-  actor::SeededEngine& engine_;
+  const Pause pause_;
   Verdict& verdict_;
   const Begin begin_;
   const Rest rest_;

@@ -40,9 +40,9 @@ class Calendar final : public Clock {
 };
 
 /// Two processes that say numbers to each other: which life, and which of its numbers.
-class Conversation {
+class BreakingWires {
  public:
-  Conversation(std::uint64_t seed, const WireOptions& options, std::uint64_t silence_max_ns = 0)
+  BreakingWires(std::uint64_t seed, const WireOptions& options, std::uint64_t silence_max_ns = 0)
       : random_(seed, 77),
         silence_max_ns_(silence_max_ns),
         wires_(2, options, calendar_, [this](std::uint64_t at_ns, std::function<void()> work) {
@@ -213,7 +213,7 @@ TEST(Conversations, SurviveCutsFlipsRepeatsAndHalfOpenConnections) {
                       static_cast<std::uint32_t>(random.below(20)),
                       static_cast<std::uint32_t>(random.below(60)),
                       static_cast<std::uint32_t>(random.below(100))};
-    Conversation talk(seed, options, 10'000 * kMs);
+    BreakingWires talk(seed, options, 10'000 * kMs);
     for (int i = 0; i < 200; ++i) {
       talk.calendar().schedule(talk.random().below(2'000) * kMs,
                                [&talk, self = static_cast<ProcessId>(i % 2)] { talk.say(self); });
@@ -246,7 +246,7 @@ TEST(Conversations, EndWithALifeAndBeginAnewWithTheNext) {
     WireOptions options;
     options.seed = seed;
     options.faults = {20, 5, 10, 50};
-    Conversation talk(seed, options, 1'000 * kMs);
+    BreakingWires talk(seed, options, 1'000 * kMs);
     for (int i = 0; i < 400; ++i) {
       talk.calendar().schedule(talk.random().below(20'000) * kMs,
                                [&talk, self = static_cast<ProcessId>(i % 2)] { talk.say(self); });
@@ -279,7 +279,7 @@ TEST(Conversations, OverABlockedDirectionEndInSilenceOnBothSidesAndThenGoOn) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     WireOptions options;
     options.seed = seed;
-    Conversation talk(seed, options, 1'000 * kMs);
+    BreakingWires talk(seed, options, 1'000 * kMs);
     talk.calendar().schedule(500 * kMs, [&] { talk.wires().block(0, 1, true); });
     talk.calendar().schedule(8'000 * kMs, [&] { talk.wires().block(0, 1, false); });
 
@@ -300,7 +300,7 @@ TEST(Conversations, RepeatFromTheirSeeds) {
     WireOptions options;
     options.seed = seed;
     options.faults = {30, 10, 30, 50};
-    Conversation talk(seed, options, 1'000 * kMs);
+    BreakingWires talk(seed, options, 1'000 * kMs);
     for (int i = 0; i < 100; ++i) {
       talk.calendar().schedule(talk.random().below(1'000) * kMs,
                                [&talk, self = static_cast<ProcessId>(i % 2)] { talk.say(self); });

@@ -1,0 +1,52 @@
+// Process faults: which processes and links of a world fail, when and how, drawn from the seed.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cluster/peers.hpp"
+#include "transport/simulated_wire.hpp"
+
+namespace seaway::sim {
+
+/// One fault, from its beginning to its end.
+struct ProcessFault {
+  enum class Kind : std::uint8_t {
+    kKill,         // SIGKILL; it begins anew after `duration_ns`.
+    kKillMachine,  // The same for the scheduler and the host of an island at once.
+    kPause,        // SIGSTOP, and SIGCONT after `duration_ns`: it comes back as a zombie.
+    kIsolate,      // Nothing gets to it or from it for `duration_ns`.
+    kDeafen,       // Nothing gets to it, but it is heard: half a partition.
+    kMute,         // It hears others, and nobody hears it.
+    kCutPair,      // It and `other` cannot reach each other, while all others reach both.
+    kClockJump,    // Its clock is moved by `amount` ns.
+    kClockRate,    // Its clock runs faster by `amount` millionths.
+  };
+  Kind kind = Kind::kKill;
+  std::uint64_t at_ns = 0;
+  std::uint64_t duration_ns = 0;
+  cluster::RoleName target;
+  cluster::RoleName other = {};
+  std::int64_t amount = 0;
+};
+std::string_view to_string(ProcessFault::Kind kind);
+constexpr std::size_t kProcessFaultKinds = 9;
+
+/// All faults of one world. A value. After `end_ns` everything is whole again and stays so.
+struct ProcessFaults {
+  std::vector<ProcessFault> faults;  // By time.
+  transport::WireOptions wires;
+  std::uint64_t end_ns = 0;
+
+  /// ", kill of the host of island 1 at 12 ms for 100 ms"; empty when there are none.
+  std::string to_string() const;
+};
+
+/// Each seed switches some kinds off and others on (swarm testing, Groce et al., ISSTA 2012). Each
+/// fault has a random stream of its own: without one of them all others are as they were. About a
+/// third of them come while the cluster recovers from the one before.
+ProcessFaults make_process_faults(std::uint64_t seed, std::uint32_t islands, std::uint32_t clients);
+
+}  // namespace seaway::sim
