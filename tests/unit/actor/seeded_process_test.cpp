@@ -413,6 +413,22 @@ TEST(SeededProcess, OneSeedGivesOneRunWithKillsAndPauses) {
   EXPECT_EQ(hashes.size(), kSeeds);
 }
 
+TEST(SeededProcess, TheHashTellsWhichProcessTookAStep) {
+  std::set<std::uint64_t> hashes;
+  for (int chosen = 0; chosen < 3; ++chosen) {
+    const auto engine = make_seeded_engine(1);
+    const auto left = engine->make_process("host");
+    const auto right = engine->make_process("host");
+    Engine* const engines[] = {engine.get(), left.get(), right.get()};
+    engines[chosen]->post([] {});
+
+    engine->run_until_idle(100);
+
+    hashes.insert(engine->choices_hash());
+  }
+  EXPECT_EQ(hashes.size(), 3u);
+}
+
 TEST(SeededProcess, HundredsOfRestartsLeaveNothingBehind) {
   const auto engine = make_seeded_engine(1);
   const auto held = std::make_shared<int>(0);
