@@ -235,6 +235,7 @@ class ControllerCore {
   Status lost_slice(const Program& program) const;
 
   // slices.cpp
+  std::string absent_hosts() const;
   static bool uses(const Program& program, SliceId slice);
   void close(Slice& slice);
   static std::string binding_text(const program::Binding& binding);

@@ -44,6 +44,16 @@ std::string ControllerCore::binding_text(const program::Binding& binding) {
   return text;
 }
 
+/// "island 0, 2"; empty when all are there.
+std::string ControllerCore::absent_hosts() const {
+  std::string text;
+  for (IslandId island = 0; island < options_.islands; ++island) {
+    if (has_host(island)) continue;
+    text += (text.empty() ? "island " : ", ") + std::to_string(island);
+  }
+  return text;
+}
+
 void ControllerCore::acquire_slice(ClientId client, std::uint64_t request, SliceId id,
                                    program::SliceRequest wanted) {
   if (client_of(id) != client || slices_.contains(id) || !is_here(client)) {
@@ -53,7 +63,13 @@ void ControllerCore::acquire_slice(ClientId client, std::uint64_t request, Slice
   }
   auto binding = binder_.acquire(client, id, wanted);
   if (!binding.ok()) {
-    reply(client, request, binding.status());
+    Status refused = binding.status();
+    if (const std::string absent = absent_hosts(); refused.code() == StatusCode::kDeviceLost &&
+                                                   !absent.empty()) {
+      refused = {StatusCode::kIslandUnavailable,
+                 refused.message() + "; there is no host now of " + absent + ": try again"};
+    }
+    reply(client, request, std::move(refused));
     return;
   }
   auto slice = std::make_unique<Slice>();

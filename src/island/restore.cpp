@@ -104,8 +104,8 @@ Status SchedulerCore::restore(const Snapshot& snapshot, std::span<const Launch> 
 Status SchedulerCore::Restoring::read_snapshot() {
   for (const PartState& state : snapshot_.parts) {
     if (state.stamp > snapshot_.last_stamp)
-      return protocol_error("the host has " + of_part(state.stamp) + ", but has seen stamps up to " +
-                            text(snapshot_.last_stamp) + " only");
+      return protocol_error("the host has " + of_part(state.stamp) +
+                            ", but has seen stamps up to " + text(snapshot_.last_stamp) + " only");
     if (!parts_.emplace(state.stamp, &state).second)
       return protocol_error("the host has " + of_part(state.stamp) + " twice");
   }
@@ -187,8 +187,8 @@ Status SchedulerCore::Restoring::check(const PartState& state, const PartProfile
 void SchedulerCore::Restoring::add_finished_arrays() {
   for (const ArrayState& state : snapshot_.arrays) {
     if (to_be_bound_.contains(state.id)) continue;
-    const std::uint32_t array = core_.arrays_.insert(
-        state.id, core_.arrays_.intern(state.devices), state.bytes_per_device);
+    const std::uint32_t array =
+        core_.arrays_.insert(state.id, core_.arrays_.intern(state.devices), state.bytes_per_device);
     core_.arrays_[array].made = true;
     core_.arrays_[array].finished = true;
     set_place(array, state);
@@ -310,8 +310,7 @@ void SchedulerCore::Restoring::read_edges(Part& part, const PartState& state) {
   for (const std::uint32_t edge : state.values_here)
     part.set_bit(profile.receives_by_edge[cursor_at(profile.receives_by_edge, edge)].index);
   for (const std::uint32_t edge : state.sends_closed) {
-    const std::uint32_t index =
-        profile.sends_by_edge[cursor_at(profile.sends_by_edge, edge)].index;
+    const std::uint32_t index = profile.sends_by_edge[cursor_at(profile.sends_by_edge, edge)].index;
     if (part.bit(plan.receives.size() + index)) continue;
     part.set_bit(plan.receives.size() + index);
     --part.sends_left;
@@ -383,9 +382,9 @@ Status SchedulerCore::Restoring::use_outputs(Part& part, const PartState& state)
     ArrayRecord& record = core_.arrays_[part.arrays[part.output_at(made.index)]];
     const ArrayState* const at_host = state_of_array(record.id);
     if (at_host && at_host->bytes_per_device != record.bytes_per_device)
-      return protocol_error("array " + text(record.id) + " has " +
-                            text(at_host->bytes_per_device) + " bytes a device at the host; " +
-                            of_part(part.stamp) + " makes " + text(record.bytes_per_device));
+      return protocol_error("array " + text(record.id) + " has " + text(at_host->bytes_per_device) +
+                            " bytes a device at the host; " + of_part(part.stamp) + " makes " +
+                            text(record.bytes_per_device));
     if (made.key < part.next) {
       make_output(part, state, made.index);
       continue;
@@ -444,8 +443,8 @@ void SchedulerCore::Restoring::use_sends(Part& part) {
   for (std::uint32_t i = 0; i < plan.sends.size(); ++i) {
     std::uint32_t& array = part.arrays[part.send_at(i)];
     if (array == kNoSlot) continue;
-    const bool is_over = part.bit(plan.receives.size() + i) || part.moved ||
-                         (part.cancelled && !part.fencing);
+    const bool is_over =
+        part.bit(plan.receives.size() + i) || part.moved || (part.cancelled && !part.fencing);
     if (!is_over) {
       if (part.admitted) pin(array);
       continue;

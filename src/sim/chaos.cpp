@@ -8,6 +8,7 @@
 #include "base/random.hpp"
 #include "sim/app_world.hpp"
 #include "sim/chaos_report.hpp"
+#include "sim/process_run.hpp"
 
 namespace seaway::sim {
 namespace {
@@ -91,14 +92,18 @@ std::string to_text(const SeedReport& report) {
   }
   if (!report.story.empty()) text += "  last events:\n" + report.story;
   if (!report.waiting.empty()) text += "  who waits for what:\n" + report.waiting;
-  return text + "  replay: seaway chaos " + (report.is_of_apps ? "--apps " : "") + "--replay " +
-         std::to_string(report.seed) + "\n";
+  return text + "  replay: seaway chaos " +
+         (report.is_of_apps        ? "--apps "
+          : report.is_of_processes ? "--processes "
+                                   : "") +
+         "--replay " + std::to_string(report.seed) + "\n";
 }
 
 namespace {
 
 /// The world of the seed, of one kind or the other.
 SeedReport run_world(std::uint64_t seed, const ChaosOptions& options, const SeedOptions& wanted) {
+  if (options.processes) return run_process_seed(seed, wanted);
   return options.apps ? run_app_seed(seed, wanted.keep_events).seed : run_seed(seed, wanted);
 }
 

@@ -27,6 +27,7 @@ struct ChaosOptions {
   std::uint64_t first_seed = 1;
   std::uint64_t last_seed = 100;
   bool apps = false;                // Worlds of users' actors, and not of programs.
+  bool processes = false;           // Worlds whose roles are processes that fail.
   bool replay = false;              // Tell the story of the seed.
   bool json = false;                // One JSON object a line for each seed, and nothing else.
   bool shows_progress = false;      // A line that is drawn again and again: on terminals only.

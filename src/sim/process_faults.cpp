@@ -53,7 +53,8 @@ transport::WireOptions random_wires(std::uint64_t seed) {
   transport::WireOptions wires;
   wires.seed = seed;
   wires.latency_min_ns = 1 + random.below(50'000);
-  wires.latency_max_ns = wires.latency_min_ns + random.below(random.chance(80) ? 200'000 : 5'000'000);
+  wires.latency_max_ns =
+      wires.latency_min_ns + random.below(random.chance(80) ? 200'000 : 5'000'000);
   if (random.chance(20)) wires.bytes_per_second = 1'000'000 + random.below(1'000'000'000);
   wires.keepalive_ns = 20 * kMs;
   if (random.chance(25)) wires.faults.cut = 1 + static_cast<std::uint32_t>(random.below(20));

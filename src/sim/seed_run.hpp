@@ -19,7 +19,8 @@ constexpr std::uint64_t kStepsMax = 3'000'000;
 
 struct SeedReport {
   std::uint64_t seed = 0;
-  bool is_of_apps = false;  // A world of users' actors.
+  bool is_of_apps = false;       // A world of users' actors.
+  bool is_of_processes = false;  // A world whose roles are processes that fail.
   std::uint64_t steps = 0, virtual_ns = 0, events = 0;
   /// Of all events and all choices: equal for equal runs.
   std::uint64_t hash = 0;

@@ -133,7 +133,8 @@ bool SimBackend::is_any_lost(std::span<const DeviceId> devices) const {
 SimBackend::Slowness SimBackend::slowness(std::span<const DeviceId> devices) const {
   Slowness slowness;
   for (const DeviceSlowness& slow : faults_.slow) {
-    if (engine_.clock().now_ns() < slow.begin_ns || engine_.clock().now_ns() >= slow.end_ns) continue;
+    if (engine_.clock().now_ns() < slow.begin_ns || engine_.clock().now_ns() >= slow.end_ns)
+      continue;
     if (std::find(devices.begin(), devices.end(), slow.device) == devices.end()) continue;
     slowness.others =
         std::max(slowness.others, std::min<std::uint64_t>(slowness.factor, slow.factor));

@@ -13,6 +13,28 @@ namespace {
 
 /// More than a body ever needs to hold; then it lets something go.
 constexpr std::size_t kHeldMax = 12;
+constexpr int kAskAgain = 30;
+
+/// The codes of what goes with devices, hosts and controllers.
+bool is_loss(const Status& status) {
+  switch (status.code()) {
+    case StatusCode::kDeviceLost:
+    case StatusCode::kHostLost:
+    case StatusCode::kIslandUnavailable:
+    case StatusCode::kControllerRestarted:
+    case StatusCode::kMaybeExecuted:
+      return true;
+    default:
+      break;
+  }
+  if (status.code() != StatusCode::kInputLost) return false;
+  const std::string& text = status.message();
+  for (const char* cause : {"DEVICE_LOST: ", "HOST_LOST: ", "ISLAND_UNAVAILABLE: ",
+                            "CONTROLLER_RESTARTED: ", "MAYBE_EXECUTED: "}) {
+    if (text.find(cause) != std::string::npos) return true;
+  }
+  return false;
+}
 
 std::string name_of(std::uint32_t client, const char* what, std::size_t number) {
   return std::string(what) + std::to_string(client) + "." + std::to_string(number);
@@ -33,6 +55,17 @@ void SimulatedClient::live(Client client) {
     for (std::uint32_t i = 0; i < world_.actions && verdict_.ok(); ++i) act();
   }
   finish();
+}
+
+/// Hosts may have to come up, or to come back: it is worth asking again for a while.
+Result<Slice> SimulatedClient::acquire(const SliceRequest& request) {
+  auto slice = client_.acquire_slice(request);
+  for (int i = 0; i < kAskAgain && world_.has_processes && !slice.ok(); ++i) {
+    if (slice.status().code() != StatusCode::kIslandUnavailable) break;
+    pause_();
+    slice = client_.acquire_slice(request);
+  }
+  return slice;
 }
 
 ArraySpec SimulatedClient::random_spec() {
@@ -59,10 +92,10 @@ bool SimulatedClient::prepare() {
       request.island = static_cast<std::int32_t>(random_.below(world_.cluster.islands));
     }
     request.contiguous = random_.chance(30);
-    auto slice = client_.acquire_slice(request);
+    auto slice = acquire(request);
     if (!slice.ok()) {
       // Devices may be gone before anybody has asked for them.
-      const bool is_of_loss = has_losses() && slice.status().code() == StatusCode::kDeviceLost;
+      const bool is_of_loss = has_losses() && is_loss(slice.status());
       if (!is_of_loss) complain("I3", "a slice was refused: " + slice.status().to_string());
       return false;
     }
@@ -283,7 +316,7 @@ void SimulatedClient::execute() {
   if (run.id() != 0) return note_run(program, traits.slices, arguments, std::move(run));
   cover(Feature::kRunRefused);
   const Status status = run.status().get().status();
-  if (!is_excused(status, {})) complain("I3", "a run was refused: " + status.to_string());
+  if (!is_excused(status, traits.slices)) complain("I3", "a run was refused: " + status.to_string());
 }
 
 void SimulatedClient::note_run(const Program& program, std::set<SliceId> slices,
@@ -356,10 +389,7 @@ bool SimulatedClient::is_excused(const Status& status, const std::set<SliceId>& 
 
 /// The error of something that one of `slices` had on a device that was lost, or would have there.
 bool SimulatedClient::is_of_loss(const Status& status, const std::set<SliceId>& slices) const {
-  const bool is_loss = status.code() == StatusCode::kDeviceLost;
-  const bool is_input = status.code() == StatusCode::kInputLost &&
-                        status.message().find("DEVICE_LOST: ") != std::string::npos;
-  return (is_loss || is_input) && std::any_of(slices.begin(), slices.end(), is_struck_);
+  return is_loss(status) && std::any_of(slices.begin(), slices.end(), is_struck_);
 }
 
 void SimulatedClient::check(Fetch& fetch) {

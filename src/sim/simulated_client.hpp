@@ -112,7 +112,8 @@ class SimulatedClient {
   void settle();
   bool is_excused(const Status& status, const std::set<SliceId>& slices) const;
   bool is_of_loss(const Status& status, const std::set<SliceId>& slices) const;
-  bool has_losses() const { return world_.faults.may_take_any(); }
+  bool has_losses() const { return world_.has_processes || world_.faults.may_take_any(); }
+  Result<Slice> acquire(const SliceRequest& request);
   void cover(Feature feature) { verdict_.coverage.add(feature); }
   void complain(const char* invariant, std::string text);
 

@@ -29,6 +29,7 @@ struct World {
   bool has_cancels = false;
   bool has_irregular = false;
   bool has_rebinds = false;
+  bool has_processes = false;  // Roles are processes, which may be lost.
   DeviceFaults faults;
   /// Two tenants that always have equal runs waiting, on one island: for shares alone.
   bool is_contest = false;

@@ -30,7 +30,7 @@ constexpr std::size_t kReadBytes = 1 << 16;
 /// A process that runs seeds. It is ended, if it has not ended, and waited for.
 class Worker {
  public:
-  Worker(std::uint64_t first, std::uint64_t last, std::uint64_t stride, bool of_apps) {
+  Worker(std::uint64_t first, std::uint64_t last, std::uint64_t stride, const char* kind) {
     std::array<int, 2> records{}, errors{};
     if (pipe2(records.data(), O_CLOEXEC) != 0) return;
     if (pipe2(errors.data(), O_CLOEXEC) != 0) {
@@ -44,14 +44,8 @@ class Worker {
     posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO);
     const std::string seeds = std::to_string(first) + ".." + std::to_string(last);
     const std::string step = std::to_string(stride);
-    const std::array<const char*, 8> words = {"seaway",
-                                              "chaos",
-                                              "--seeds",
-                                              seeds.c_str(),
-                                              "--every",
-                                              step.c_str(),
-                                              of_apps ? "--apps" : nullptr,
-                                              nullptr};
+    const std::array<const char*, 8> words = {"seaway",  "chaos",      "--seeds", seeds.c_str(),
+                                              "--every", step.c_str(), kind,      nullptr};
     is_started_ = posix_spawn(&process_, "/proc/self/exe", &actions, nullptr,
                               const_cast<char**>(words.data()), environ) == 0;
     posix_spawn_file_actions_destroy(&actions);
@@ -111,8 +105,10 @@ int run_chaos_workers(const sim::ChaosOptions& options, std::uint32_t jobs, cons
   sim::ChaosReport report(options, clock);
   std::vector<std::unique_ptr<Worker>> workers;
   for (std::uint64_t job = 0; job < jobs && job <= options.last_seed - options.first_seed; ++job) {
-    workers.push_back(
-        std::make_unique<Worker>(options.first_seed + job, options.last_seed, jobs, options.apps));
+    workers.push_back(std::make_unique<Worker>(options.first_seed + job, options.last_seed, jobs,
+                                               options.apps        ? "--apps"
+                                               : options.processes ? "--processes"
+                                                                   : nullptr));
     if (workers.back()->is_started()) continue;
     std::fprintf(stderr, "seaway: cannot start process %llu of %u: %s; ask for fewer --jobs\n",
                  static_cast<unsigned long long>(job + 1), jobs, std::strerror(errno));

@@ -90,6 +90,9 @@ void add_chaos(CLI::App& app, int& exit_code) {
       ->excludes(replay);
   CLI::Option* const apps =
       verb->add_flag("--apps", arguments->options.apps, "worlds of actors, whose hosts die");
+  verb->add_flag("--processes", arguments->options.processes,
+                 "worlds whose roles are processes that fail")
+      ->excludes(apps);
   verb->add_option("--trace", arguments->trace_path,
                    "write the replayed seed to a file for https://ui.perfetto.dev")
       ->needs(replay)

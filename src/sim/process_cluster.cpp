@@ -1,0 +1,234 @@
+// Processes that come and go.
+
+#include "sim/process_cluster.hpp"
+
+#include <utility>
+
+#include "base/check.hpp"
+
+namespace seaway::sim {
+
+using actor::Role;
+using cluster::RoleName;
+using transport::ProcessId;
+using Kind = ProcessFault::Kind;
+
+namespace {
+
+constexpr std::uint64_t kDelayStream = 0x64656c6179730000;
+/// How soon whoever supervises a process starts it again.
+constexpr std::uint64_t kRestartNsMax = 100'000'000;
+
+std::uint32_t process_count(const ProcessCluster::Options& options) {
+  return 1 + 2 * options.cluster.islands + options.clients_max;
+}
+
+}  // namespace
+
+ProcessCluster::ProcessCluster(Options options, actor::SeededEngine& engine,
+                               events::EventStream& events, MakeBackend make_backend)
+    : options_(std::move(options)),
+      engine_(engine),
+      events_(events),
+      make_backend_(std::move(make_backend)),
+      wires_(process_count(options_), options_.faults.wires, engine.clock(),
+             [this](std::uint64_t at_ns, std::function<void()> work) {
+               engine_.schedule(at_ns, std::move(work));
+             }),
+      delays_(options_.seed, kDelayStream),
+      done_(kProcessFaultKinds) {
+  start({Role::kController, 0});
+  for (IslandId island = 0; island < options_.cluster.islands; ++island) {
+    start({Role::kIsland, island});
+    start({Role::kHost, island});
+  }
+  for (const ProcessFault& fault : options_.faults.faults) {
+    engine_.schedule(fault.at_ns, [this, &fault] { begin(fault); });
+    engine_.schedule(fault.at_ns + fault.duration_ns, [this, &fault] { finish(fault); });
+  }
+}
+
+ProcessCluster::~ProcessCluster() {
+  for (auto& [id, place] : places_) {
+    if (place.process) place.process->kill();
+    place.member.reset();
+  }
+}
+
+ProcessCluster::Place& ProcessCluster::place_of(const RoleName& name) {
+  Place& place = places_[cluster::process_of(name, options_.cluster.islands)];
+  place.name = name;
+  return place;
+}
+
+cluster::Member* ProcessCluster::member(const RoleName& name) {
+  return place_of(name).member.get();
+}
+
+void ProcessCluster::start(const RoleName& name) {
+  Place& place = place_of(name);
+  SEAWAY_CHECK(!place.process);
+  ++place.life;
+  ++starts_;
+  place.process =
+      engine_.make_process(cluster::to_string(name) + ", life " + std::to_string(place.life));
+  place.process->set_clock(place.skew);
+  cluster::MemberOptions options;
+  options.cluster = options_.cluster;
+  options.name = name;
+  options.clients_max = options_.clients_max;
+  options.life = place.life;
+  options.seed = options_.seed;
+  options.on_orphaned = [this, name, life = place.life] {
+    engine_.post([this, name, life] {
+      const Place& orphan = place_of(name);
+      if (orphan.life == life && orphan.process) kill(name, 1 + delays_.below(kRestartNsMax));
+    });
+  };
+  actor::Engine& engine = *place.process;
+  place.member = std::make_unique<cluster::Member>(
+      std::move(options), cluster::MemberWiring{engine, wires_, events_, natives_},
+      [this, &engine](IslandId island, std::function<void()> on_progress) {
+        return make_backend_(engine, island, std::move(on_progress));
+      });
+}
+
+void ProcessCluster::end(const RoleName& name) {
+  Place& place = place_of(name);
+  if (!place.process) return;
+  wires_.detach(cluster::process_of(name, options_.cluster.islands), false);
+  place.process->kill();
+  place.member.reset();
+  place.process.reset();
+}
+
+void ProcessCluster::kill(const RoleName& name, std::uint64_t delay_ns) {
+  end(name);
+  if (name.role == Role::kClient) {
+    if (!ended_clients_.contains(name.index)) killed_clients_.insert(name.index);
+    ended_clients_.insert(name.index);
+    return;
+  }
+  restart_later(name, is_healed_ ? 1 : delay_ns);
+}
+
+void ProcessCluster::restart_later(const RoleName& name, std::uint64_t delay_ns) {
+  Place& place = place_of(name);
+  if (std::exchange(place.is_starting, true)) return;
+  engine_.schedule(engine_.now_ns() + delay_ns, [this, name] {
+    Place& down = place_of(name);
+    down.is_starting = false;
+    if (!down.process) start(name);
+  });
+}
+
+void ProcessCluster::start_client(ClientId client, Body body) {
+  const RoleName name{Role::kClient, client};
+  start(name);
+  Place& place = place_of(name);
+  place.process->spawn_body("client" + std::to_string(client),
+                            [this, client, &place, body = std::move(body)] {
+                              body(*place.member, *place.process);
+                              engine_.post([this, client] { ended_clients_.insert(client); });
+                            });
+}
+
+bool ProcessCluster::has_ended(ClientId client) const { return ended_clients_.contains(client); }
+
+void ProcessCluster::begin(const ProcessFault& fault) {
+  if (is_healed_) return;
+  const Place& place = place_of(fault.target);
+  const bool is_link = fault.kind == Kind::kIsolate || fault.kind == Kind::kDeafen ||
+                       fault.kind == Kind::kMute || fault.kind == Kind::kCutPair;
+  if (!is_link && !place.process) return;
+  ++done_[static_cast<std::size_t>(fault.kind)];
+  switch (fault.kind) {
+    case Kind::kKill:
+      return kill(fault.target, fault.duration_ns);
+    case Kind::kKillMachine:
+      kill({Role::kIsland, fault.target.index}, fault.duration_ns);
+      return kill({Role::kHost, fault.target.index}, fault.duration_ns);
+    case Kind::kPause:
+      return place.process->pause();
+    case Kind::kIsolate:
+      return block(fault.target, true, true, true);
+    case Kind::kDeafen:
+      return block(fault.target, true, false, true);
+    case Kind::kMute:
+      return block(fault.target, false, true, true);
+    case Kind::kCutPair: {
+      const ProcessId one = cluster::process_of(fault.target, options_.cluster.islands);
+      const ProcessId other = cluster::process_of(fault.other, options_.cluster.islands);
+      if (one == other) return;
+      wires_.block(one, other, true);
+      return wires_.block(other, one, true);
+    }
+    case Kind::kClockJump:
+    case Kind::kClockRate:
+      return set_clock(fault.target, fault, true);
+  }
+}
+
+void ProcessCluster::finish(const ProcessFault& fault) {
+  if (is_healed_) return;
+  switch (fault.kind) {
+    case Kind::kKill:
+    case Kind::kKillMachine:
+      return;
+    case Kind::kPause: {
+      const Place& place = place_of(fault.target);
+      if (place.process && place.process->is_paused()) place.process->resume();
+      return;
+    }
+    case Kind::kIsolate:
+    case Kind::kDeafen:
+    case Kind::kMute:
+      return block(fault.target, true, true, false);
+    case Kind::kCutPair: {
+      const ProcessId one = cluster::process_of(fault.target, options_.cluster.islands);
+      const ProcessId other = cluster::process_of(fault.other, options_.cluster.islands);
+      if (one == other) return;
+      wires_.block(one, other, false);
+      return wires_.block(other, one, false);
+    }
+    case Kind::kClockJump:
+    case Kind::kClockRate:
+      return set_clock(fault.target, fault, false);
+  }
+}
+
+void ProcessCluster::block(const RoleName& name, bool in, bool out, bool is_blocked) {
+  const ProcessId self = cluster::process_of(name, options_.cluster.islands);
+  for (ProcessId other = 0; other < process_count(options_); ++other) {
+    if (other == self) continue;
+    if (in) wires_.block(other, self, is_blocked);
+    if (out) wires_.block(self, other, is_blocked);
+  }
+}
+
+void ProcessCluster::set_clock(const RoleName& name, const ProcessFault& fault, bool is_wrong) {
+  Place& place = place_of(name);
+  const std::int64_t amount = is_wrong ? fault.amount : 0;
+  (fault.kind == Kind::kClockJump ? place.skew.offset_ns : place.skew.rate_ppm) = amount;
+  if (place.process) place.process->set_clock(place.skew);
+}
+
+void ProcessCluster::heal() {
+  if (std::exchange(is_healed_, true)) return;
+  const std::uint32_t processes = process_count(options_);
+  for (ProcessId one = 0; one < processes; ++one) {
+    for (ProcessId other = 0; other < processes; ++other) {
+      if (one != other) wires_.block(one, other, false);
+    }
+  }
+  for (auto& [id, place] : places_) {
+    if (place.process && place.process->is_paused()) place.process->resume();
+    place.skew = {};
+    if (place.process) place.process->set_clock({});
+    if (!place.process && place.name.role != Role::kClient && !place.is_starting) {
+      restart_later(place.name, 1);
+    }
+  }
+}
+
+}  // namespace seaway::sim

@@ -1,0 +1,99 @@
+// ProcessCluster: a cluster whose roles are processes of their own, which end, stop and come back.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "actor/seeded_engine.hpp"
+#include "actor/seeded_process.hpp"
+#include "base/random.hpp"
+#include "cluster/member.hpp"
+#include "events/event_stream.hpp"
+#include "sim/process_faults.hpp"
+#include "transport/simulated_wire.hpp"
+
+namespace seaway::sim {
+
+/// Starts the processes of one cluster on one engine, does to them what the plan says, and starts
+/// those again that have ended: as whoever supervises them would. Clients' processes begin with a
+/// body and are not started again. Outside of the processes; the engine outlives it.
+class ProcessCluster {
+ public:
+  struct Options {
+    cluster::EmbeddedOptions cluster;
+    std::uint64_t seed = 0;
+    std::uint32_t clients_max = 1;
+    ProcessFaults faults;
+  };
+  /// The devices of an island's host in one of its lives.
+  using MakeBackend = std::function<std::unique_ptr<device::Backend>(
+      actor::Engine& engine, IslandId island, std::function<void()> on_progress)>;
+
+  ProcessCluster(Options options, actor::SeededEngine& engine, events::EventStream& events,
+                 MakeBackend make_backend);
+  ~ProcessCluster();
+
+  /// A client's process, whose body begins at once and ends with its process.
+  using Body = std::function<void(cluster::Member& member, actor::SeededProcess& process)>;
+  void start_client(ClientId client, Body body);
+  /// Its body has ended, or it was killed.
+  bool has_ended(ClientId client) const;
+  bool was_killed(ClientId client) const { return killed_clients_.contains(client); }
+
+  /// Ends what is wrong with processes and links, and starts whoever is down: from then on nothing
+  /// fails any more.
+  void heal();
+  bool is_healed() const { return is_healed_; }
+
+  /// Null while it is down. For checkers.
+  cluster::Member* member(const cluster::RoleName& name);
+  /// What was done to it so far, by kind.
+  std::uint64_t done(ProcessFault::Kind kind) const {
+    return done_[static_cast<std::size_t>(kind)];
+  }
+  std::uint64_t starts() const { return starts_; }
+  const transport::SimulatedWires::Counts& wire_counts() const { return wires_.counts(); }
+  std::uint64_t hash() const { return wires_.hash(); }
+  std::uint64_t now_ns() const { return engine_.now_ns(); }
+
+ private:
+  struct Place {
+    cluster::RoleName name;
+    std::unique_ptr<actor::SeededProcess> process;
+    std::unique_ptr<cluster::Member> member;
+    std::uint32_t life = 0;
+    bool is_starting = false;
+    actor::ClockSkew skew;
+  };
+
+  Place& place_of(const cluster::RoleName& name);
+  void start(const cluster::RoleName& name);
+  void end(const cluster::RoleName& name);
+  void restart_later(const cluster::RoleName& name, std::uint64_t delay_ns);
+  void begin(const ProcessFault& fault);
+  void finish(const ProcessFault& fault);
+  void kill(const cluster::RoleName& name, std::uint64_t delay_ns);
+  void block(const cluster::RoleName& name, bool in, bool out, bool is_blocked);
+  void set_clock(const cluster::RoleName& name, const ProcessFault& fault, bool is_wrong);
+
+  const Options options_;
+  actor::SeededEngine& engine_;
+  events::EventStream& events_;
+  const MakeBackend make_backend_;
+  transport::SimulatedWires wires_;
+  function::NativeRegistry natives_;
+  RandomStream delays_;
+  std::map<transport::ProcessId, Place> places_;
+  std::set<ClientId> ended_clients_, killed_clients_;
+  std::vector<std::uint64_t> done_;
+  std::uint64_t starts_ = 0;
+  bool is_healed_ = false;
+};
+
+}  // namespace seaway::sim
