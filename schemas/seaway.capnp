@@ -52,8 +52,11 @@
 #    two have lost what one of them said. The controller says `view` to both (to the host before the
 #    first launch of a new life, too); the host answers with `islandState` to the scheduler, which
 #    forgets everything and begins anew with that and with what its own `view` says: all unfinished
-#    parts in stamp order, behind the plans that they name. `orders` and `dones` carry their view, and
+#    parts in stamp order, with the plans that they name. `orders` and `dones` carry their view, and
 #    are ignored in another one.
+#  - turns: what the controller says to a host directly may be overtaken by what it says to the host's
+#    scheduler and the scheduler to the host. So each time when it speaks to an island is numbered, and a
+#    host follows no order before it has heard all that was said up to the turn that the order names.
 #  - joining: the first word of each life of a scheduler or a host to the controller is `join`.
 #  - lost values: after `cutEdges` all open edges between the two hosts of parts up to a stamp are over,
 #    on both sides, as if each sender had said that its value is poison and each receiver that it
@@ -135,12 +138,16 @@ struct Message {
     arrived @37 :List(UInt64);
     # The wiring to a role of its own process.
     peer @38 :Peer;
+    # Controller to schedulers, ahead of all that it says in one go, and to their hosts, behind it.
+    turn @40 :UInt64;
   }
   client @25 :UInt32;
   # The client that this message is from or about; 0 where that says nothing.
   inView @39 :UInt32;
   # Of orders and dones: the view of the island in which they are said. 0 where all roles are one
   # process, and no view ever ends.
+  afterTurn @41 :UInt64;
+  # Of orders and cancels to a host: the last turn of the controller that the scheduler has heard of.
 }
 
 struct Join {
@@ -167,6 +174,8 @@ struct View {
   lastStamp @1 :UInt64;
   # For schedulers, who are told everything that is unfinished:
   launches @2 :LaunchBatch;
+  plans @4 :List(Data);
+  # A PartPlan each: all that launches may name, and no others.
   named @3 :List(UInt64);
   # Arrays that a client or a run may still name.
 }

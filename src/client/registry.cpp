@@ -17,6 +17,7 @@ Result<std::shared_ptr<SliceRecord>> Session::find_slice(const Mesh& mesh) {
     return invalid_argument(mesh.to_string() +
                             " belongs to no slice; take Slice::mesh() of an acquired one");
   }
+  if (is_closed()) return closed_status();
   std::lock_guard guard(names_mutex_);
   const auto found = slices_.find(slice);
   if (found == slices_.end()) {

@@ -99,6 +99,7 @@ Record* Session::put(TensorType type, const std::byte* data, std::size_t element
     record->is_run = false;
     return record;
   };
+  if (is_closed()) return refuse(closed_status());
   auto interned = intern(wanted);
   if (!interned.ok()) return refuse(interned.status());
   const auto count = static_cast<std::size_t>(wanted.type.elements());

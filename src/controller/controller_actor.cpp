@@ -100,7 +100,8 @@ ControllerActor::ControllerActor(ControllerOptions options, program::SliceBinder
     : router_(router),
       clock_(clock),
       core_(options, binder, clock_, events),
-      islands_(options.islands) {}
+      islands_(options.islands),
+      turns_(options.islands) {}
 
 void ControllerActor::receive(const Frame& frame) {
   clock_.look();

@@ -31,6 +31,7 @@ class ControllerActor final : public actor::Actor {
   void define_function(ClientId client, const Frame& frame);
   void define_program(ClientId client, const Frame& frame);
   void flush_island(IslandId island);
+  void say_all(IslandId island);
   void send(actor::Role role, IslandId island, Frame frame);
   bool flush_view(IslandId island);
   void flush_cuts(IslandId island);
@@ -47,6 +48,7 @@ class ControllerActor final : public actor::Actor {
   RunRequest request_;
   ControllerCore core_;
   const std::uint32_t islands_;
+  std::vector<std::uint64_t> turns_;  // Of each island: how often it was spoken to.
 };
 
 }  // namespace seaway::controller

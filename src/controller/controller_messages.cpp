@@ -64,6 +64,17 @@ void ControllerActor::send(Role role, IslandId island, Frame frame) {
 }
 
 void ControllerActor::flush_island(IslandId island) {
+  if (!core_.has_members()) return say_all(island);
+  if (core_.outbox().islands[island].is_empty()) return;
+  wire::FrameBuilder builder;
+  builder.init_root<Message>().setTurn(++turns_[island]);
+  const Frame turn = builder.finish();
+  send(Role::kIsland, island, turn);
+  say_all(island);
+  send(Role::kHost, island, turn);
+}
+
+void ControllerActor::say_all(IslandId island) {
   ControllerOutbox::Island& outbox = core_.outbox().islands[island];
   const bool is_told = flush_view(island);
   if (!outbox.weights.empty()) flush_weights(island);
@@ -115,12 +126,14 @@ bool ControllerActor::flush_view(IslandId island) {
     message.setLastStamp(core_.last_stamp());
     send(Role::kHost, island, builder.finish());
   }
-  for (const program::PartPlanPtr& plan : view.plans) {
-    send(Role::kIsland, island, plan_frame(*plan));
-  }
   wire::FrameBuilder builder;
   auto message = builder.init_root<Message>().initView();
   message.setNumber(view.number);
+  auto plans = message.initPlans(static_cast<unsigned>(view.plans.size()));
+  for (unsigned i = 0; i < plans.size(); ++i) {
+    const Frame plan = program::encode_frame(*view.plans[i]);
+    plans.set(i, wire::frame_data(plan));
+  }
   write_launches(message.initLaunches(), view.launches, view.ids);
   auto named = message.initNamed(static_cast<unsigned>(view.named.size()));
   for (unsigned i = 0; i < view.named.size(); ++i) named.set(i, view.named[i]);

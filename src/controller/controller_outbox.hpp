@@ -77,6 +77,13 @@ struct ControllerOutbox {
     // Nothing that is said later is about these.
     std::vector<ClientId> forgotten_clients;  // To the host.
     std::vector<PlanId> forgotten_plans;      // To the scheduler and the host.
+
+    bool is_empty() const {
+      return weights.empty() && definitions.empty() && plans.empty() && puts.empty() &&
+             launches.empty() && fetches.empty() && frees.empty() && cancels.empty() &&
+             questions.empty() && cuts.empty() && !has_new_view && forgotten_clients.empty() &&
+             forgotten_plans.empty();
+    }
   };
   struct Resolved {
     std::uint64_t id = 0;

@@ -64,8 +64,8 @@ void ControllerCore::acquire_slice(ClientId client, std::uint64_t request, Slice
   auto binding = binder_.acquire(client, id, wanted);
   if (!binding.ok()) {
     Status refused = binding.status();
-    if (const std::string absent = absent_hosts(); refused.code() == StatusCode::kDeviceLost &&
-                                                   !absent.empty()) {
+    if (const std::string absent = absent_hosts();
+        refused.code() == StatusCode::kDeviceLost && !absent.empty()) {
       refused = {StatusCode::kIslandUnavailable,
                  refused.message() + "; there is no host now of " + absent + ": try again"};
     }

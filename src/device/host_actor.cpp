@@ -99,6 +99,33 @@ HostActor::HostActor(HostCore::Options options, HostWiring wiring, Backend& back
 }
 
 void HostActor::receive(const Frame& frame) {
+  if (is_early(frame)) {
+    early_.push_back(frame);
+    return;
+  }
+  handle(frame);
+  while (!early_.empty() && !is_early(early_.front())) {
+    const Frame next = std::move(early_.front());
+    early_.pop_front();
+    handle(next);
+  }
+}
+
+/// Whether the scheduler has heard more of the controller than this host, and says so by what it
+/// asks for; or is behind somebody who does.
+bool HostActor::is_early(const Frame& frame) {
+  if (!core_.options().is_process) return false;
+  std::uint64_t turn = 0;
+  const Status status = wire::read_frame<Message>(frame, [&turn](Message::Reader message) {
+    turn = message.getAfterTurn();
+    return Status();
+  });
+  SEAWAY_CHECK(status.ok(), status.to_string());
+  const bool is_first = early_.empty() || &frame == &early_.front();
+  return turn > 0 && (turn > turn_ || !is_first);
+}
+
+void HostActor::handle(const Frame& frame) {
   const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
     switch (message.which()) {
       case Message::LAUNCHES:
@@ -112,6 +139,7 @@ void HostActor::receive(const Frame& frame) {
         }
         break;
       case Message::CANCELS:
+        if (message.getInView() != view_) break;
         for (const auto cancel : message.getCancels()) {
           core_.explain_cancel(cancel.getStamp(),
                                wire::read_status(cancel.getCode(), cancel.getMessage()));
@@ -164,6 +192,9 @@ void HostActor::receive(const Frame& frame) {
         wiring_.router.send(Role::kController, 0, builder.finish());
         break;
       }
+      case Message::TURN:
+        turn_ = message.getTurn();
+        break;
       case Message::VIEW:
         Decoder::view(*this, message.getView());
         break;

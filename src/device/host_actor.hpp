@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -47,6 +48,8 @@ class HostActor final : public actor::Actor {
   void define_function(const Frame& frame);
   void send_compiled(FunctionId function, const Status& status,
                      const function::Executable* executable);
+  bool is_early(const Frame& frame);
+  void handle(const Frame& frame);
   void flush_dones();
   void flush_edges();
   void flush_fetched();
@@ -62,7 +65,9 @@ class HostActor final : public actor::Actor {
   Backend& backend_;
   HostCore core_;
   bool is_poked_ = false;
-  std::uint32_t view_ = 0;  // Of the island; orders of another one are not followed.
+  std::uint32_t view_ = 0;   // Of the island; orders of another one are not followed.
+  std::uint64_t turn_ = 0;   // Of the controller, up to which all has been heard;
+  std::deque<Frame> early_;  // what the scheduler says behind later ones waits.
   /// One timer for all gangs that run beside this thread: at the time when the first is over its
   /// time, or before.
   std::optional<actor::TimerId> timer_;

@@ -50,6 +50,13 @@ struct SchedulerActor::Decoder {
     self.said_.clear();
     self.launches_.clear();
     self.named_.clear();
+    self.plans_.clear();
+    for (const auto data : view.getPlans()) {
+      auto plan = program::decode_part_plan(wire::data_frame(data));
+      SEAWAY_CHECK(plan.ok(), plan.status().to_string());
+      const PlanId id = plan->id;
+      self.plans_[id] = std::make_shared<const program::PartPlan>(std::move(plan).value());
+    }
     for (const auto record : view.getLaunches().getRecords()) {
       read_launch(self, record, view.getLaunches().getIds(), self.launches_.emplace_back());
     }
@@ -212,6 +219,7 @@ void SchedulerActor::handle(const Frame& frame) {
     switch (message.which()) {
       case Message::DEFINE_PLAN:
       case Message::VIEW:
+      case Message::TURN:
       case Message::ISLAND_STATE:
       case Message::PEER:
       case Message::WHY_QUESTION:
@@ -223,6 +231,9 @@ void SchedulerActor::handle(const Frame& frame) {
         }
     }
     switch (message.which()) {
+      case Message::TURN:
+        turn_ = message.getTurn();
+        return Status();
       case Message::VIEW:
         Decoder::view(*this, message.getView());
         return Status();
@@ -258,7 +269,7 @@ void SchedulerActor::handle(const Frame& frame) {
       case Message::CANCELS:
         for (const auto cancel : message.getCancels()) core_.cancel(cancel.getStamp());
         // Ahead of the orders: what becomes poison there names the cause.
-        router_.send(Role::kHost, island_, frame);
+        pass_on(frame);
         break;
       case Message::WEIGHTS:
         for (const auto weight : message.getWeights()) {
@@ -295,6 +306,21 @@ void SchedulerActor::handle(const Frame& frame) {
   });
   SEAWAY_CHECK(status.ok(), status.to_string());
   take_actions();
+}
+
+/// The cancels of `frame` to the host, which hears of them after all that they may be about.
+void SchedulerActor::pass_on(const Frame& frame) {
+  if (turn_ == 0) return router_.send(Role::kHost, island_, frame);
+  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+    wire::FrameBuilder builder;
+    auto copy = builder.init_root<Message>();
+    copy.setCancels(message.getCancels());
+    copy.setAfterTurn(turn_);
+    copy.setInView(view_);
+    router_.send(Role::kHost, island_, builder.finish());
+    return Status();
+  });
+  SEAWAY_CHECK(status.ok(), status.to_string());
 }
 
 void SchedulerActor::forget_plan(PlanId id) {
@@ -361,6 +387,7 @@ void SchedulerActor::flush_orders() {
   wire::FrameBuilder builder;
   auto message = builder.init_root<Message>();
   message.setInView(view_);
+  message.setAfterTurn(turn_);
   auto list = message.initOrders(static_cast<unsigned>(orders_.size()));
   for (unsigned i = 0; i < orders_.size(); ++i) {
     const Action& action = orders_[i];

@@ -44,6 +44,7 @@ class SchedulerActor final : public actor::Actor {
 
   void handle(const Frame& frame);
   void restore(const Snapshot& snapshot);
+  void pass_on(const Frame& frame);
   void forget_plan(PlanId id);
   void take_actions();
   void record(const Action& action);
@@ -64,6 +65,7 @@ class SchedulerActor final : public actor::Actor {
   std::vector<Failed> failed_;
   // Where scheduler and host are processes of their own: see schemas/seaway.capnp, "views".
   std::uint32_t view_ = 0;
+  std::uint64_t turn_ = 0;        // Of the controller, that was heard of last.
   bool is_waiting_ = false;       // For what the host knows, in this view,
   std::vector<Frame> held_;       // and what was said meanwhile.
   std::vector<Launch> launches_;  // All that is unfinished, as the view began,

@@ -210,7 +210,8 @@ void SimulatedClient::act() {
     // A run may wait for a put that waits for room, which this client alone could make.
     const Status status = client_.drain();
     const bool waits = world_.is_memory_tight && status.code() == StatusCode::kDeadlineExceeded;
-    if (!status.ok() && !waits) complain("I2", "drain: " + status.to_string());
+    const bool is_lost = world_.has_processes && is_loss(status);
+    if (!status.ok() && !waits && !is_lost) complain("I2", "drain: " + status.to_string());
   }
   while (held_.size() > kHeldMax) drop();
 }
@@ -316,7 +317,8 @@ void SimulatedClient::execute() {
   if (run.id() != 0) return note_run(program, traits.slices, arguments, std::move(run));
   cover(Feature::kRunRefused);
   const Status status = run.status().get().status();
-  if (!is_excused(status, traits.slices)) complain("I3", "a run was refused: " + status.to_string());
+  if (!is_excused(status, traits.slices))
+    complain("I3", "a run was refused: " + status.to_string());
 }
 
 void SimulatedClient::note_run(const Program& program, std::set<SliceId> slices,
@@ -528,7 +530,9 @@ void SimulatedClient::finish() {
   settle();
   held_.clear();
   if (client_ && verdict_.ok()) {
-    if (Status status = client_.drain(); !status.ok()) {
+    const Status status = client_.drain();
+    const bool is_lost = world_.has_processes && is_loss(status);
+    if (!status.ok() && !is_lost) {
       complain("I2", "drain: " + status.to_string());
     }
   }
