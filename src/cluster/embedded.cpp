@@ -52,6 +52,7 @@ Embedded::Embedded(const EmbeddedOptions& options, actor::Engine& engine,
     host_options.island = island;
     host_options.devices = options.devices;
     host_options.device_bytes = options.device_memory;
+    host_options.gang_timeout_min_ns = options.gang_timeout_ns;
     device::LinkArrival arrival;
     if (links_) {
       arrival = [this, island](HostId peer, std::uint64_t now_ns, std::uint64_t bytes) {
