@@ -124,7 +124,8 @@ bool HostCore::run_short_gangs(std::uint64_t sequence, std::uint64_t& burst_ns) 
     if (!is_ready(part, gang) || !bind_tables(part, gang)) break;
     GangWork work;
     collect_operands(part, gang, work);
-    Status status = run_now(part, gang, work);
+    Status status = backend_.run(work, unlaunched_on_);
+    if (!status.ok() && unlaunched_on_) run_again(part, gang, work, status);
     if (losses_ > 0) status = outcome_of(part, gang, std::move(status));
     if (!status.ok()) fail_gang(part, gang, status);
     estimate_ns += plan.cost_ns * plan.shards + kGangOverheadNs;
@@ -206,7 +207,8 @@ void HostCore::start(std::uint64_t sequence) {
   if (plan.is_simple) {
     GangWork work;
     collect_operands(part, gang, work);
-    Status status = run_now(part, gang, work);
+    Status status = backend_.run(work, unlaunched_on_);
+    if (!status.ok() && unlaunched_on_) run_again(part, gang, work, status);
     if (losses_ > 0) status = outcome_of(part, gang, std::move(status));
     if (!status.ok()) fail_gang(part, gang, status);
     now_ns_ = clock_.now_ns();
