@@ -241,7 +241,7 @@ class HostCore {
   Entry& entry_at(std::uint64_t sequence) { return pending_[sequence - pending_base_]; }
 
   // host_watch.cpp: gangs that do not start, do not end, or end late.
-  void run_again(PartRun& part, std::uint32_t gang, const GangWork& work, Status& status);
+  void end_in_line(PartRun& part, std::uint32_t gang, const GangWork& work, Status status);
   bool may_relaunch(const PartRun& part, std::uint32_t gang, DeviceId device,
                     std::uint32_t failures, const Status& cause);
   void start_beside(std::uint64_t sequence);

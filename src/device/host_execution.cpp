@@ -125,9 +125,8 @@ bool HostCore::run_short_gangs(std::uint64_t sequence, std::uint64_t& burst_ns) 
     GangWork work;
     collect_operands(part, gang, work);
     Status status = backend_.run(work, unlaunched_on_);
-    if (!status.ok() && unlaunched_on_) run_again(part, gang, work, status);
-    if (losses_ > 0) status = outcome_of(part, gang, std::move(status));
-    if (!status.ok()) fail_gang(part, gang, status);
+    if (!status.ok() || losses_ > 0) [[unlikely]]
+      end_in_line(part, gang, work, std::move(status));
     estimate_ns += plan.cost_ns * plan.shards + kGangOverheadNs;
     ++gang;
   }
@@ -208,9 +207,8 @@ void HostCore::start(std::uint64_t sequence) {
     GangWork work;
     collect_operands(part, gang, work);
     Status status = backend_.run(work, unlaunched_on_);
-    if (!status.ok() && unlaunched_on_) run_again(part, gang, work, status);
-    if (losses_ > 0) status = outcome_of(part, gang, std::move(status));
-    if (!status.ok()) fail_gang(part, gang, status);
+    if (!status.ok() || losses_ > 0) [[unlikely]]
+      end_in_line(part, gang, work, std::move(status));
     now_ns_ = clock_.now_ns();
     complete(sequence, begin_ns, now_ns_, true);
     return;
