@@ -34,6 +34,7 @@ device::HostCore::Options host_options(const EmbeddedOptions& options, IslandId 
   host.island = island;
   host.devices = options.devices;
   host.device_bytes = options.device_memory;
+  host.gang_timeout_min_ns = options.gang_timeout_ns;
   return host;
 }
 

@@ -284,6 +284,34 @@ void ControllerCore::arrived(ArrayId id) {
   if (!client.is_gone) outbox_.client(client.id).resolved.push_back({id, {}});
 }
 
+std::string ControllerCore::waiting() const {
+  std::string text;
+  for (const auto& [id, client] : clients_) {
+    if (client->queue.empty()) continue;
+    const Run& run = *client->queue.front();
+    text += "client " + std::to_string(id) + ": run " + std::to_string(sequence_of(run.id)) +
+            " of program " + run.program->graph.name + " has no stamp";
+    for (const Run::Use& arg : run.args) {
+      if (arg.array->is_stamped || arg.array->state != Array::State::kPending) continue;
+      text += ", array " + std::to_string(sequence_of(arg.id)) + " is " +
+              (arg.array->is_arriving ? "arriving" : "not made");
+    }
+    for (const program::Node& node : run.program->graph.nodes) {
+      const auto function = functions_.find(node.function);
+      if (function == functions_.end() || function->second->hosts_awaited == 0) continue;
+      text += ", function " + function->second->info.name + " is being compiled";
+    }
+    for (const auto& [slice_id, slice] : slices_) {
+      if (!uses(*run.program, slice_id) || !slice->is_suspended()) continue;
+      text += ", slice " + std::to_string(sequence_of(slice_id)) + " moves: " +
+              std::to_string(slice->runs_in_flight) + " runs and " +
+              std::to_string(slice->moves_in_flight) + " moves are in flight";
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 Stamp ControllerCore::oldest_stamp() const {
   Stamp oldest = last_stamp_ + 1;
   for (const Run* run : by_stamp_) {

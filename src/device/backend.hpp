@@ -70,7 +70,7 @@ class Backend {
   /// True when a gang that takes about `cost_ns` in all runs in the calling thread at once.
   virtual bool runs_inline(std::uint64_t cost_ns) const = 0;
   /// Runs `work` now. Requires runs_inline(). When a device did not launch it, `unlaunched_on`,
-  /// which comes empty, names the device: see GangEnd.
+  /// which comes empty, names the device, and the status says why: see GangEnd.
   virtual Status run(const GangWork& work, std::optional<DeviceId>& unlaunched_on) = 0;
   /// Starts `work`; `done` is called once, later, on the control thread.
   virtual void start(const GangWork& work, std::uint64_t cost_ns, GangDone done) = 0;

@@ -257,13 +257,6 @@ class HostCore {
   void complete(std::uint64_t sequence, std::uint64_t begin_ns, std::uint64_t end_ns, bool ran);
   void finish_async(std::uint64_t sequence, Status status, std::uint64_t begin_ns,
                     std::uint64_t end_ns);
-  Status run_now(PartRun& part, std::uint32_t gang, const GangWork& work) {
-    std::optional<DeviceId> unlaunched_on;
-    Status status = backend_.run(work, unlaunched_on);
-    if (unlaunched_on) [[unlikely]]
-      status = run_again(part, gang, work, *unlaunched_on, std::move(status));
-    return status;
-  }
   void count_on_devices(const GangPlan& gang, std::uint32_t gangs, std::uint64_t busy_ns);
   void end_steps(PartRun& part, std::uint32_t gang);
   void shrink_blocks(PartRun& part);
@@ -272,8 +265,7 @@ class HostCore {
   Entry& entry_at(std::uint64_t sequence) { return pending_[sequence - pending_base_]; }
 
   // host_watch.cpp: gangs that do not start, do not end, or end late.
-  Status run_again(PartRun& part, std::uint32_t gang, const GangWork& work, DeviceId unlaunched_on,
-                   Status status);
+  void end_in_line(PartRun& part, std::uint32_t gang, const GangWork& work, Status status);
   bool may_relaunch(const PartRun& part, std::uint32_t gang, DeviceId device,
                     std::uint32_t failures, const Status& cause);
   void start_beside(std::uint64_t sequence);
@@ -372,7 +364,8 @@ class HostCore {
   std::map<Stamp, Status> ended_failures_;  // Of parts that are over; is_process alone.
   std::vector<Entry> pending_;              // Entries [pending_begin_, size()) are not all done.
   std::size_t pending_begin_ = 0;
-  std::uint64_t pending_base_ = 0;  // Sequence number of pending_[0].
+  std::uint64_t pending_base_ = 0;         // Sequence number of pending_[0].
+  std::optional<DeviceId> unlaunched_on_;  // Who did not launch the gang that ran in line.
   std::vector<StartedGang> started_;
   std::uint64_t last_ticket_ = 0;
   std::map<std::uint64_t, GivenUpGang> given_up_;  // By ticket; at most one for each lost device.

@@ -124,9 +124,9 @@ bool HostCore::run_short_gangs(std::uint64_t sequence, std::uint64_t& burst_ns) 
     if (!is_ready(part, gang) || !bind_tables(part, gang)) break;
     GangWork work;
     collect_operands(part, gang, work);
-    Status status = run_now(part, gang, work);
-    if (losses_ > 0) status = outcome_of(part, gang, std::move(status));
-    if (!status.ok()) fail_gang(part, gang, status);
+    Status status = backend_.run(work, unlaunched_on_);
+    if (!status.ok() || losses_ > 0) [[unlikely]]
+      end_in_line(part, gang, work, std::move(status));
     estimate_ns += plan.cost_ns * plan.shards + kGangOverheadNs;
     ++gang;
   }
@@ -206,9 +206,9 @@ void HostCore::start(std::uint64_t sequence) {
   if (plan.is_simple) {
     GangWork work;
     collect_operands(part, gang, work);
-    Status status = run_now(part, gang, work);
-    if (losses_ > 0) status = outcome_of(part, gang, std::move(status));
-    if (!status.ok()) fail_gang(part, gang, status);
+    Status status = backend_.run(work, unlaunched_on_);
+    if (!status.ok() || losses_ > 0) [[unlikely]]
+      end_in_line(part, gang, work, std::move(status));
     now_ns_ = clock_.now_ns();
     complete(sequence, begin_ns, now_ns_, true);
     return;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/check.hpp"
 #include "device/host_core.hpp"
@@ -37,15 +38,17 @@ Event HostCore::gang_event(EventKind kind, const PartRun& part, std::uint32_t ga
           .kind = kind};
 }
 
-Status HostCore::run_again(PartRun& part, std::uint32_t gang, const GangWork& work,
-                           DeviceId unlaunched_on, Status status) {
+/// `gang` ran in line and ended with `status`; or was not launched, and is again, until it is or
+/// its device is lost.
+void HostCore::end_in_line(PartRun& part, std::uint32_t gang, const GangWork& work, Status status) {
   std::map<DeviceId, std::uint32_t> failures;
-  std::optional<DeviceId> device = unlaunched_on;
-  while (device && may_relaunch(part, gang, *device, ++failures[*device], status)) {
-    device.reset();
-    status = backend_.run(work, device);
+  while (unlaunched_on_) {
+    const DeviceId device = *std::exchange(unlaunched_on_, std::nullopt);
+    if (!may_relaunch(part, gang, device, ++failures[device], status)) break;
+    status = backend_.run(work, unlaunched_on_);
   }
-  return status;
+  if (losses_ > 0) status = outcome_of(part, gang, std::move(status));
+  if (!status.ok()) fail_gang(part, gang, status);
 }
 
 /// `device` did not launch `gang`, for the `failures`th time. True when it is to be tried again, at

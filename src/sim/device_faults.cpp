@@ -14,7 +14,7 @@ constexpr std::uint64_t kLossStream = 0x6465766c6f737300;
 constexpr std::uint64_t kSlowStream = 0x646576736c6f7700;
 constexpr std::uint64_t kHangStream = 0x64657668616e6700;
 constexpr std::uint64_t kStutterStream = 0x6465767374757400;
-constexpr std::uint64_t kSecondNs = 1'000'000'000;
+constexpr std::uint64_t kHangStepNs = 100'000'000;
 
 /// Some 16 us to 130 ms, early ones as often as late ones: worlds differ in how long they last.
 std::uint64_t random_time(RandomStream& random) {
@@ -105,7 +105,7 @@ DeviceFaults make_device_faults(std::uint64_t seed, std::uint32_t islands, std::
         const std::uint64_t at_ns = random_time(hang);
         // Some of them end before anybody gives them up.
         faults.hangs.push_back(
-            {island, device, at_ns, hang.chance(50) ? 0 : hang.between(1, 30) * kSecondNs});
+            {island, device, at_ns, hang.chance(50) ? 0 : hang.between(1, 30) * kHangStepNs});
       }
       RandomStream stutter(seed, kStutterStream + number);
       if (has_stutters && stutter.chance(30)) {

@@ -206,7 +206,7 @@ class ProcessWorld {
     if (controller) {
       text += "controller: " + std::to_string(controller->controller()->runs_unfinished()) +
               " runs unfinished, " + std::to_string(controller->controller()->array_count()) +
-              " arrays\n";
+              " arrays\n" + controller->controller()->waiting();
     }
     return text;
   }

@@ -37,6 +37,8 @@ World make_world(std::uint64_t seed) {
   cluster.islands = 1 + static_cast<std::uint32_t>(random.below(3));
   cluster.devices = 1 + static_cast<std::uint32_t>(random.below(4));
   cluster.threads = 1;
+  // Twelve devices that hang one after the other end before clients give a question up, after 30 s.
+  cluster.gang_timeout_ns = 1'000'000'000;
   world.rows = 8;
   world.rows_large = random.chance(50) ? 8 : 64;
   // One large array is so many bytes when it is not split; a program of a few nodes needs several.

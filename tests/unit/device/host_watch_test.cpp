@@ -173,7 +173,7 @@ TEST(HostWatch, AGangThatDoesNotEndFailsOnAllItsDevicesAndOneOfThemIsLost) {
 }
 
 TEST(HostWatch, NobodyGetsTheMemoryOfAGangThatWasGivenUpBeforeItsLateEnd) {
-  HostWorld world(2);
+  HostWorld world(3);
   world.backend.laggard = 1;
   world.put(50, HostWorld::row(1, 2), {0, 1});
   PartMaker part(1, {0, 1});
@@ -187,15 +187,15 @@ TEST(HostWatch, NobodyGetsTheMemoryOfAGangThatWasGivenUpBeforeItsLateEnd) {
   world.core.advance();
   EXPECT_EQ(world.used(0) + world.used(1), 0u);
   EXPECT_TRUE(world.core.is_idle());
-  PartMaker next(2, {0});
+  PartMaker next(2, {0, 2});
   for (int i = 0; i < 3; ++i) next.gang({}, {next.output()});
   world.run(2, next, {61, 62, 63});
-  EXPECT_EQ(world.value(61) + world.value(62) + world.value(63), "111");
+  EXPECT_EQ(world.value(61, 2) + world.value(62, 2) + world.value(63, 2), "1 11 11 1");
   world.core.forget_plan(1);
   world.core.advance();
   world.end_gang();  // It writes 2 into its outputs, and adds to what it reads.
 
-  EXPECT_EQ(world.value(61) + world.value(62) + world.value(63), "111");
+  EXPECT_EQ(world.value(61, 2) + world.value(62, 2) + world.value(63, 2), "1 11 11 1");
   EXPECT_EQ(told(world, events::EventKind::kGangLate), "1: 0");
   EXPECT_EQ(world.core.plan_count(), 1u);
 }
