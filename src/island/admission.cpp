@@ -211,7 +211,7 @@ void SchedulerCore::admit(std::uint32_t slot, bool overtaking) {
     while (!parts_[oldest].profile->shares_device_with(profile))
       oldest = waiting_.after(parts_, oldest);
     door_allows(oldest, slot, part.beside);
-    ++parts_[oldest].overtaken;
+    parts_[oldest].overtaken += options_.weakening == Weakening::kOvertakesCounted;
     if (options_.weakening != Weakening::kOvertakerKeepsSends &&
         options_.weakening != Weakening::kHostRoomAtEnd)
       part.send_room = profile.plan->send_bytes;
@@ -242,6 +242,8 @@ void SchedulerCore::admit(std::uint32_t slot, bool overtaking) {
   --counters_.parts_waiting;
   ++counters_.admitted;
   act(Action::Kind::kAdmit, part);
+  actions_.back().overtakes = part.overtaker;
+  actions_.back().beside = part.beside;
   make_ready(slot);
 }
 

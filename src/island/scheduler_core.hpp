@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "island/options.hpp"
 #include "island/parts.hpp"
 #include "island/policy.hpp"
+#include "island/snapshot.hpp"
 #include "program/part_plan.hpp"
 #include "seaway/status.hpp"
 
@@ -52,6 +54,9 @@ struct Action {
   IslandId peer = 0;
   RunId run = 0;  // Whose part it is, with `stamp`; for events.
   TenantId tenant = 0;
+  // For kAdmit; the host keeps both, as a scheduler that starts anew asks for them.
+  bool overtakes = false;  // By rule 3b.
+  Stamp beside = 0;        // It went through a closed door, fitting beside this part; or 0.
 };
 
 /// One decision that the rules allow now, for callers that decide themselves.
@@ -89,6 +94,22 @@ struct Counters {
 class SchedulerCore {
  public:
   explicit SchedulerCore(const CoreOptions& options);
+
+  /// Goes on where a lost scheduler of the same options stopped. `launches`: all parts of this
+  /// island that the controller has not heard kFinished of, in stamp order. `named`: the arrays
+  /// that later launches may name. Before this call, only set_weight() and exists(); whatever peers
+  /// and the controller said of unfinished parts (exists, cancel) is said again, earlier or later.
+  ///
+  /// Answers in actions(): kFinished for parts that are over, kExists for all sends of gangs that
+  /// are done, kFree for arrays that nobody needs (said to the old host before or not), kCancel for
+  /// parts that the host alone knows; then what the rules allow. Counters of what is held now are
+  /// exact, those of the past begin here. Policy::kShares forgets who had how much, and arrays are
+  /// spilled in order of id until they are used again. O(launches + arrays).
+  /// Errors, after which this core is of no use: kInvalidArgument for a core that has worked
+  /// before, or launches that no core would take; kProtocolError where snapshot and launches do not
+  /// fit together, naming part or array.
+  Status restore(const Snapshot& snapshot, std::span<const Launch> launches,
+                 std::span<const ArrayId> named);
 
   // ---- Events -----------------------------------------------------------------------------
   /// A stamped part. Stamps rise. An argument that was never named before is taken for an upload.
@@ -151,6 +172,8 @@ class SchedulerCore {
   void apply(const Choice& choice);
 
  private:
+  class Restoring;  // restoring.hpp.
+
   struct PlanSlot {
     std::shared_ptr<const PartProfile> profile;
     std::vector<std::uint32_t> device_sets;  // By group, as Arrays::intern() gave them.
