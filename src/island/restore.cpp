@@ -61,8 +61,6 @@ Status SchedulerCore::Restoring::sort_out(std::span<const Launch> launches) {
     before = launch.stamp;
     launched.insert(launch.stamp);
     if (!launch.plan) return invalid_argument(of_part(launch.stamp) + " has no plan");
-    for (std::size_t i = 0; i < std::min(launch.args.size(), launch.plan->args.size()); ++i)
-      if (launch.plan->args[i].donated) given_away_.insert(launch.args[i]);
     if (!is_over(launch)) to_be_bound_.insert(launch.outputs.begin(), launch.outputs.end());
   }
   for (const PartState& state : snapshot_.parts) {
@@ -170,8 +168,7 @@ Status SchedulerCore::Restoring::settle_arrays(std::span<const ArrayId> named) {
     if (record.pins > 0 && (record.spilling || (record.place == Place::kHost && record.made)))
       return protocol_error("array " + text(record.id) +
                             " is in host room or on its way there, and in use on its devices");
-    if (!record.consumed && (!names.contains(record.id) || given_away_.contains(record.id)))
-      record.dropped = true;
+    if (!record.consumed && !names.contains(record.id)) record.dropped = true;
     if (record.spill_charged && record.place != Place::kHost && record.pins == 0 &&
         !record.spilling) {
       record.spill_charged = false;

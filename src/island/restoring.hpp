@@ -69,7 +69,6 @@ class SchedulerCore::Restoring {
   std::unordered_map<Stamp, const PartState*> parts_;
   std::unordered_map<ArrayId, const ArrayState*> arrays_;
   std::unordered_set<ArrayId> to_be_bound_;  // Outputs of parts that go on.
-  std::unordered_set<ArrayId> given_away_;   // Donated by any of the launches.
   std::vector<Stamp> orphans_;               // At the host alone.
   std::vector<std::uint32_t> args_;          // Slots of the arguments of one part.
 };
