@@ -137,6 +137,11 @@ void SchedulerCore::Restoring::count_gangs(Part& part, const PartState& state) {
   core_.counters_.gangs_done += part.done;
 }
 
+/// It ends at once: what vanished gangs would have used may have left its devices already.
+bool SchedulerCore::Restoring::is_through(const Part& part) {
+  return part.done == part.end && part.next == part.end && part.sends_left == 0 && !part.fencing;
+}
+
 void SchedulerCore::Restoring::pin(std::uint32_t array) {
   ArrayRecord& record = core_.arrays_[array];
   ++record.pins;
@@ -163,7 +168,7 @@ Status SchedulerCore::Restoring::use_args(Part& part, const PartState& state) {
       record.dropped = true;
     }
     if (!part.admitted) continue;
-    if (is_done(state, end.key)) {
+    if (is_through(part) || is_done(state, end.key)) {
       part.arrays[end.index] = kNoSlot;
       continue;
     }
@@ -204,7 +209,7 @@ Status SchedulerCore::Restoring::use_outputs(Part& part, const PartState& state)
     if (part.cancelled || end.key < part.next) --record.readers;
     const bool is_vanished =
         part.cancelled && part.profile->plan->outputs[end.index].gang >= part.next;
-    if (!is_vanished && !is_done(state, end.key)) continue;
+    if (!is_vanished && !is_through(part) && !is_done(state, end.key)) continue;
     --record.pins;
     part.arrays[at] = kNoSlot;
   }

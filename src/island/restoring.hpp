@@ -54,6 +54,7 @@ class SchedulerCore::Restoring {
   static bool is_done(const PartState& state, std::uint32_t gang);
   Status check(const PartState& state, const PartProfile& profile) const;
   void add_missing_args(const Launch& launch);
+  static bool is_through(const Part& part);
   void pin(std::uint32_t array);
   void begin(std::uint32_t slot, const PartState& state);
   void count_room(const Part& part);

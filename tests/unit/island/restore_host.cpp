@@ -82,9 +82,17 @@ void RestoreWorld::cancel_at_host(Stamp stamp) {
     if (const auto array = arrays_.find(part.launch->outputs[i]);
         plan.outputs[i].gang >= part.state.gangs_placed && array != arrays_.end())
       array->second.state.poison = true;
-  if (!part.state.admitted) return;
-  for (const DeviceId device : plan.groups[0].devices)
-    streams_[device].push_back({Item::Kind::kVanish, stamp, 0});
+  if (part.state.admitted) vanish(part);
+  if (!plan.sends.empty() || !plan.receives.empty()) return;
+  part.state.fencing = false;  // There is no transfer to wait for.
+  from_host_.push_back({Word::Kind::kFenced, stamp});
+  end_if_over(stamp);
+}
+
+/// Its room ends behind the gangs that are placed; loads that have not ended do not go on.
+void RestoreWorld::vanish(const HostPart& part) {
+  for (const DeviceId device : part.launch->plan->groups[0].devices)
+    streams_[device].push_back({Item::Kind::kVanish, part.state.stamp, 0});
   for (const ArrayId id : part.launch->args) {
     const auto array = arrays_.find(id);
     if (array == arrays_.end() || (array->second.state.place != Place::kUploadRoom &&
@@ -192,7 +200,7 @@ void RestoreWorld::start(HostPart& part, std::uint32_t gang) {
     const std::uint32_t to = plan.args[i].donated_to;
     if (to == program::kNone || plan.outputs[to].gang != gang) continue;
     HostArray& taker = arrays_[part.launch->outputs[to]];
-    taker.behind = array.behind || array.state.spill_copy || !is_here;
+    taker.behind = array.behind || array.state.spill_copy || array.returned_copy || !is_here;
     taker.present = is_here ? array.present : std::set<DeviceId>();
     taker.state.place = is_here ? Place::kDevices : Place::kNowhere;
     taker.state.poison = !is_here;

@@ -30,7 +30,7 @@ class RestoreWorld {
 
   /// What should never be, if it has been seen.
   const std::string& violation() const { return violation_; }
-  /// How often replace_scheduler() could compare everything: see is_exact().
+  /// How often replace_scheduler() could compare everything.
   std::uint32_t exact_comparisons() const { return exact_; }
   const SchedulerCore& core() const { return core_; }
   std::uint32_t devices() const { return options_.devices; }
@@ -123,13 +123,14 @@ class RestoreWorld {
   void say_again_exists();
   void note(const Snapshot& known);
   Snapshot snapshot() const;
-  bool is_exact() const;
+  bool books_are_exact() const;
   void fail(const std::string& text);
 
   // restore_host.cpp: the host.
   void launch_at_host(const Launch& launch);
   void apply(const Action& action);
   void cancel_at_host(Stamp stamp);
+  void vanish(const HostPart& part);
   void settle_streams();
   void pass(DeviceId device, const Item& item);
   bool can_start(const HostPart& part, std::uint32_t gang) const;
