@@ -160,6 +160,7 @@ void RestoreWorld::pass(DeviceId device, const Item& item) {
     if (array->second.present.size() < state.devices.size()) continue;
     state.spill_copy = state.place == Place::kSpillRoom;
     state.place = Place::kDevices;
+    array->second.unsure_copy |= array->second.behind;  // Of a load that was given up before.
     array->second.behind = false;
   }
 }
@@ -200,7 +201,7 @@ void RestoreWorld::start(HostPart& part, std::uint32_t gang) {
     const std::uint32_t to = plan.args[i].donated_to;
     if (to == program::kNone || plan.outputs[to].gang != gang) continue;
     HostArray& taker = arrays_[part.launch->outputs[to]];
-    taker.behind = array.behind || array.state.spill_copy || array.returned_copy || !is_here;
+    taker.behind = array.behind || array.state.spill_copy || array.unsure_copy || !is_here;
     taker.present = is_here ? array.present : std::set<DeviceId>();
     taker.state.place = is_here ? Place::kDevices : Place::kNowhere;
     taker.state.poison = !is_here;
@@ -258,7 +259,7 @@ void RestoreWorld::give_back_copies() {
     for (const auto& [stamp, part] : parts_) is_used |= uses(part, id);
     if (is_used && array.state.place == Place::kDevices) continue;
     array.state.spill_copy = false;
-    array.returned_copy = true;
+    array.unsure_copy = true;
   }
 }
 

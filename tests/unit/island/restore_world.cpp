@@ -164,7 +164,7 @@ void RestoreWorld::take(const Step& step) {
       HostArray& array = arrays_[step.id];
       array.present.clear();
       array.state.place = Place::kSpillRoom;
-      array.behind = array.returned_copy = false;
+      array.behind = array.unsure_copy = false;
       from_host_.push_back({Word::Kind::kSpilled, step.id});
       break;
     }
@@ -332,7 +332,7 @@ bool RestoreWorld::books_are_exact() const {
   for (const auto& [id, array] : arrays_) {
     if (array.behind) return false;
     for (const auto& [stamp, part] : parts_)
-      if (array.returned_copy && uses(part, id)) return false;
+      if (array.unsure_copy && uses(part, id)) return false;
   }
   for (const auto& [stamp, part] : parts_) {
     if (!part.state.cancelled) continue;

@@ -56,7 +56,7 @@ class RestoreWorld {
     ArrayState state;
     std::set<DeviceId> present;  // Where its bytes or its room are.
     bool behind = false;         // The scheduler's books may say more room than it takes.
-    bool returned_copy = false;  // The copy in spill room that it was loaded from.
+    bool unsure_copy = false;    // Host and scheduler may differ on its copy in spill room.
   };
   struct Item {  // Of a stream.
     enum class Kind : std::uint8_t { kAdmit, kGang, kFree, kVanish };
