@@ -75,6 +75,7 @@ void SchedulerCore::release_if_unread(std::uint32_t array) {
     counters_.spilled_bytes -= record.bytes_per_device * arrays_.devices_of(record).size();
     try_admission_ = true;
   }
+  record.place = Place::kNowhere;
 }
 
 void SchedulerCore::erase_if_over(std::uint32_t array) {

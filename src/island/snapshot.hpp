@@ -52,7 +52,9 @@ struct ArrayState {
 
 /// All that a host knows at one moment. It is the truth: orders that the host has not applied never
 /// happened, and it drops those that it holds back for a launch. Nothing that it said before that
-/// moment reaches the new scheduler any more; all that it says later does.
+/// moment reaches the new scheduler any more; all that it says later does. The moment is behind the
+/// arrival of all parts that the controller takes for finished: one that was cancelled before the
+/// host knew it would come to life there.
 struct Snapshot {
   Stamp last_stamp = 0;  // Of the last launch that has reached the host.
   std::vector<PartState> parts;

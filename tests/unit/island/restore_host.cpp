@@ -82,23 +82,27 @@ void RestoreWorld::cancel_at_host(Stamp stamp) {
     if (const auto array = arrays_.find(part.launch->outputs[i]);
         plan.outputs[i].gang >= part.state.gangs_placed && array != arrays_.end())
       array->second.state.poison = true;
-  if (!part.state.admitted) return;
-  for (const DeviceId device : plan.groups[0].devices)
-    streams_[device].push_back({Item::Kind::kVanish, stamp, 0});
+  if (part.state.admitted) vanish(part);
+  if (!plan.sends.empty() || !plan.receives.empty()) return;
+  part.state.fencing = false;  // There is no transfer to wait for.
+  from_host_.push_back({Word::Kind::kFenced, stamp});
+  end_if_over(stamp);
+}
+
+/// Its room ends behind the gangs that are placed; loads that have not ended do not go on.
+void RestoreWorld::vanish(const HostPart& part) {
+  for (const DeviceId device : part.launch->plan->groups[0].devices)
+    streams_[device].push_back({Item::Kind::kVanish, part.state.stamp, 0});
   for (const ArrayId id : part.launch->args) {
     const auto array = arrays_.find(id);
-    if (array == arrays_.end() || array->second.state.place == Place::kDevices ||
-        array->second.state.place == Place::kSpilling || array->second.state.poison)
-      continue;
-    if (std::find(part.launch->outputs.begin(), part.launch->outputs.end(), id) !=
-        part.launch->outputs.end())
+    if (array == arrays_.end() || (array->second.state.place != Place::kUploadRoom &&
+                                   array->second.state.place != Place::kSpillRoom))
       continue;
     // Its load does not begin any more, or goes no further, unless others want it too.
     array->second.present.clear();
     array->second.behind = true;
     for (const auto& [other, reader] : parts_)
-      if (!reader.state.cancelled && std::count(reader.launch->args.begin(),
-                                                reader.launch->args.end(), id) > 0)
+      if (!reader.state.cancelled && uses(reader, id))
         array->second.present.insert(reader.begun.begin(), reader.begun.end());
   }
 }
@@ -156,6 +160,7 @@ void RestoreWorld::pass(DeviceId device, const Item& item) {
     if (array->second.present.size() < state.devices.size()) continue;
     state.spill_copy = state.place == Place::kSpillRoom;
     state.place = Place::kDevices;
+    array->second.unsure_copy |= array->second.behind;  // Of a load that was given up before.
     array->second.behind = false;
   }
 }
@@ -189,14 +194,14 @@ void RestoreWorld::start(HostPart& part, std::uint32_t gang) {
     if (found == arrays_.end()) return fail("array " + std::to_string(id) + " is gone too early");
     HostArray& array = found->second;
     part.failed |= array.state.poison;
-    const bool is_here = array.present.size() == array.state.devices.size() &&
-                         array.state.place == Place::kDevices;
+    const bool is_here =
+        array.present.size() == array.state.devices.size() && array.state.place == Place::kDevices;
     if (!is_here && !part.failed && !part.state.cancelled)
       return fail("array " + std::to_string(id) + " is read where it is not");
     const std::uint32_t to = plan.args[i].donated_to;
     if (to == program::kNone || plan.outputs[to].gang != gang) continue;
     HostArray& taker = arrays_[part.launch->outputs[to]];
-    taker.behind = array.behind || array.state.spill_copy || !is_here;
+    taker.behind = array.behind || array.state.spill_copy || array.unsure_copy || !is_here;
     taker.present = is_here ? array.present : std::set<DeviceId>();
     taker.state.place = is_here ? Place::kDevices : Place::kNowhere;
     taker.state.poison = !is_here;
@@ -254,12 +259,7 @@ void RestoreWorld::give_back_copies() {
     for (const auto& [stamp, part] : parts_) is_used |= uses(part, id);
     if (is_used && array.state.place == Place::kDevices) continue;
     array.state.spill_copy = false;
-    for (const Action& order : orders_) {  // The scheduler has never seen it unused.
-      if (order.kind != Action::Kind::kAdmit) continue;
-      for (const Launch& launch : launches_)
-        array.behind |= launch.stamp == order.stamp &&
-                        std::count(launch.args.begin(), launch.args.end(), id) > 0;
-    }
+    array.unsure_copy = true;
   }
 }
 
@@ -271,6 +271,10 @@ void RestoreWorld::end_if_over(Stamp stamp) {
   if (!part.state.cancelled && done != part.done.size()) return;
   const program::PartPlan& plan = *part.launch->plan;
   if (!part.state.cancelled && part.state.sends_closed.size() != plan.sends.size()) return;
+  for (std::size_t i = 0; i < plan.outputs.size(); ++i)
+    if (const auto array = arrays_.find(part.launch->outputs[i]);
+        array != arrays_.end() && plan.outputs[i].gang >= part.state.gangs_placed)
+      array->second.present.clear();
   parts_.erase(stamp);
 }
 
@@ -286,8 +290,8 @@ std::uint64_t RestoreWorld::block_bytes(const HostPart& part) const {
     const program::Value& value = plan.values[send.value];
     if (value.place != program::Value::Place::kBlock) continue;
     hold = std::max(hold, value.offset + value.shard_bytes);
-    open += std::count(part.state.sends_closed.begin(), part.state.sends_closed.end(),
-                       send.edge) == 0;
+    open +=
+        std::count(part.state.sends_closed.begin(), part.state.sends_closed.end(), send.edge) == 0;
   }
   return open > 0 && !part.state.moved ? std::max(bytes, hold) : bytes;
 }

@@ -128,9 +128,8 @@ Launch RestoreWorld::make_launch(Stamp stamp) {
   if (outputs > 0 && random_.chance(30)) send_array(plan.outputs[0].value, plan.outputs[0].gang);
   if (!kept.empty() && random_.chance(20))
     send_array(plan.args[kept[0]].value, plan.args[kept[0]].last_gang);
-  std::stable_sort(
-      plan.sends.begin(), plan.sends.end(),
-      [](const program::Send& a, const program::Send& b) { return a.gang < b.gang; });
+  std::stable_sort(plan.sends.begin(), plan.sends.end(),
+                   [](const program::Send& a, const program::Send& b) { return a.gang < b.gang; });
   for (std::uint32_t gang = 0; gang < gangs; ++gang) {
     if (busy.contains(gang) || devices.size() == 1 || !random_.chance(50)) continue;
     // On one device alone: gangs of a part may end out of order.

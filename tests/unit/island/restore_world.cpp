@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "unit/island/plans.hpp"
+
 namespace seaway::island {
 namespace {
 
@@ -19,6 +21,17 @@ std::vector<std::string> choices_of(const SchedulerCore& core) {
                     std::to_string(choice.stamp) + " " + std::to_string(choice.array));
   std::sort(texts.begin(), texts.end());
   return texts;
+}
+
+/// Whether the scheduler has nothing more to do by itself. After an overtaking it looks at what
+/// waits with the next event only, here a launch that needs nothing; a restored one looks at once.
+bool is_at_rest(SchedulerCore core, Stamp next) {
+  Launch launch;
+  launch.stamp = launch.run = next;
+  launch.plan = PlanMaker({0}).gangs(1).make();
+  return core.launch(launch).ok() &&
+         std::all_of(core.actions().begin(), core.actions().end(),
+                     [next](const Action& action) { return action.stamp == next; });
 }
 
 }  // namespace
@@ -54,8 +67,7 @@ void RestoreWorld::steps(std::vector<Step>& out) {
   }
   std::vector<Choice> choices;
   if (options_.manual) core_.choices(choices);
-  for (std::uint32_t i = 0; i < choices.size(); ++i)
-    out.push_back({Step::Kind::kChoice, 0, i});
+  for (std::uint32_t i = 0; i < choices.size(); ++i) out.push_back({Step::Kind::kChoice, 0, i});
   host_steps(out, late);
   // What waits long makes others overtake, spill and move.
   if (out.empty() || random_.chance(15)) out.insert(out.end(), late.begin(), late.end());
@@ -107,8 +119,8 @@ void RestoreWorld::take(const Step& step) {
       for (std::size_t i = 0; i < launch.args.size(); ++i) {
         const ArrayId id = launch.args[i];
         if (uploads_.contains(id) && !arrays_.contains(id) && named_.insert(id).second)
-          arrays_[id].state = {id, shapes_[id].first, shapes_[id].second, Place::kUploadRoom,
-                               false, false};
+          arrays_[id].state = {
+              id, shapes_[id].first, shapes_[id].second, Place::kUploadRoom, false, false};
         if (launch.plan->args[i].donated) named_.erase(id);
       }
       named_.insert(launch.outputs.begin(), launch.outputs.end());
@@ -145,7 +157,6 @@ void RestoreWorld::take(const Step& step) {
       break;
     case Step::Kind::kClose:
       part->second.state.sends_closed.push_back(step.number);
-      part->second.closed_after_cancel |= part->second.state.cancelled;
       from_host_.push_back({Word::Kind::kReceived, step.id, step.number});
       end_if_over(step.id);
       break;
@@ -153,7 +164,7 @@ void RestoreWorld::take(const Step& step) {
       HostArray& array = arrays_[step.id];
       array.present.clear();
       array.state.place = Place::kSpillRoom;
-      array.behind = false;
+      array.behind = array.unsure_copy = false;
       from_host_.push_back({Word::Kind::kSpilled, step.id});
       break;
     }
@@ -212,6 +223,7 @@ bool RestoreWorld::deliver_order() {
   if (order.stamp > last_at_host_) return false;
   orders_.pop_front();
   apply(order);
+  give_back_copies();
   return true;
 }
 
@@ -265,15 +277,42 @@ void RestoreWorld::restore(bool says_exists_before) {
     if (unfinished_.contains(launches_[i].stamp)) launches.push_back(launches_[i]);
   const std::vector<ArrayId> named(named_.begin(), named_.end());
   if (says_exists_before) say_again_exists();
-  if (const Status status = core_.restore(snapshot(), launches, named); !status.ok())
+  const Snapshot known = snapshot();
+  note(known);
+  if (const Status status = core_.restore(known, launches, named); !status.ok())
     return fail(status.to_string());
   if (!says_exists_before) say_again_exists();
   for (const Stamp stamp : cancelled_) core_.cancel(stamp);
 }
 
+void RestoreWorld::note(const Snapshot& known) {
+  for (const PartState& part : known.parts) {
+    seen_.overtakers += part.overtakes;
+    seen_.moved += part.moved && part.sends_closed.empty();
+    seen_.fencing += part.cancelled && part.fencing;
+    seen_.only_at_host += !unfinished_.contains(part.stamp);
+    for (const GangRange& range : part.gangs_done)
+      seen_.out_of_order += range.first >= part.gangs_done.size();
+  }
+  for (const ArrayState& array : known.arrays) {
+    seen_.in_spill_room += array.place == Place::kSpillRoom;
+    seen_.spilling += array.place == Place::kSpilling;
+    seen_.poison += array.poison;
+    seen_.donated += given_.contains(array.id) && !named_.contains(array.id);
+  }
+  for (const Stamp stamp : unfinished_)
+    (stamp > known.last_stamp ? seen_.not_at_host : seen_.over_at_host) += !parts_.contains(stamp);
+}
+
 void RestoreWorld::lose_scheduler() {
   for (std::uint64_t more = random_.below(orders_.size() + 1); more > 0 && deliver_order();) --more;
   for (std::uint64_t more = random_.below(outward_.size() + 1); more > 0; --more) deliver_outward();
+  // The controller asks the host behind the launches of parts that it has heard the end of.
+  Stamp finished = 0;
+  for (std::size_t i = 0; i < issued_; ++i)
+    if (!unfinished_.contains(launches_[i].stamp)) finished = launches_[i].stamp;
+  for (; !to_host_.empty() && to_host_.front()->stamp <= finished; to_host_.pop_front())
+    launch_at_host(*to_host_.front());
   orders_.clear();
   outward_.clear();
   from_host_.clear();
@@ -286,13 +325,21 @@ void RestoreWorld::lose_scheduler() {
 
 /// Whether the lost scheduler's books were up to date. They say more than what is, until it hears:
 /// of a load that a cancelled part will not do; of the copy in spill room of an array that was
-/// given away while it was read, or that was never unused in its eyes; of poison that gave its room
-/// back at once; of sends that were received while their part was being fenced.
-bool RestoreWorld::is_exact() const {
-  for (const auto& [id, array] : arrays_)
+/// given away or freed while it was pinned, or that was never unused in its eyes; of poison that
+/// gave its room back at once; of sends that were received or moved when it had cancelled their
+/// part already.
+bool RestoreWorld::books_are_exact() const {
+  for (const auto& [id, array] : arrays_) {
     if (array.behind) return false;
-  for (const auto& [stamp, part] : parts_)
-    if (part.closed_after_cancel) return false;
+    for (const auto& [stamp, part] : parts_)
+      if (array.unsure_copy && uses(part, id)) return false;
+  }
+  for (const auto& [stamp, part] : parts_) {
+    if (!part.state.cancelled) continue;
+    if (part.state.moving || !part.state.sends_closed.empty()) return false;
+    for (const ArrayId id : part.launch->args)
+      if (!arrays_.contains(id)) return false;
+  }
   return true;
 }
 
@@ -312,29 +359,30 @@ void RestoreWorld::replace_scheduler() {
   }
   if (!violation_.empty()) return;
   const SchedulerCore old = core_;
+  const bool is_exact = books_are_exact() && is_at_rest(old, launches_.back().stamp + 1);
   restore(true);
   if (!violation_.empty()) return;
   const std::string both = "\nlost:\n" + old.to_string() + "restored:\n" + core_.to_string();
   for (const Action& action : core_.actions())
-    if (action.kind != Action::Kind::kExists && action.kind != Action::Kind::kFree && is_exact())
+    if (action.kind != Action::Kind::kExists && action.kind != Action::Kind::kFree && is_exact)
       fail("the restored scheduler does what the lost one would not: action " +
            std::to_string(static_cast<int>(action.kind)) + " of part " +
            std::to_string(action.stamp) + both);
   for (DeviceId device = 0; device < options_.devices; ++device)
-    if (core_.used_bytes(device) > old.used_bytes(device) ||
-        (is_exact() && core_.used_bytes(device) != old.used_bytes(device)))
+    if ((options_.manual && core_.used_bytes(device) > old.used_bytes(device)) ||
+        (is_exact && core_.used_bytes(device) != old.used_bytes(device)))
       fail("used bytes of device " + std::to_string(device) + " differ" + both);
-  if (is_exact()) {
+  if (is_exact) {
     ++exact_;
     if (core_.hash() != old.hash()) fail("hashes differ" + both);
     if (choices_of(core_) != choices_of(old)) fail("choices differ" + both);
     if (core_.counters().spilled_bytes != old.counters().spilled_bytes) fail("spill room" + both);
+    if (core_.counters().send_room_used_bytes != old.counters().send_room_used_bytes)
+      fail("send room" + both);
     if (core_.counters().parts_waiting != old.counters().parts_waiting) fail("waiting" + both);
     if (core_.array_count() != old.array_count()) fail("arrays" + both);
   }
   if (core_.counters().parts != old.counters().parts) fail("parts" + both);
-  if (core_.counters().send_room_used_bytes != old.counters().send_room_used_bytes)
-    fail("send room" + both);
   take_actions();
 }
 

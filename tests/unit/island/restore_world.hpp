@@ -30,9 +30,18 @@ class RestoreWorld {
 
   /// What should never be, if it has been seen.
   const std::string& violation() const { return violation_; }
-  /// How often replace_scheduler() could compare everything: see is_exact().
+  /// How often replace_scheduler() could compare everything.
   std::uint32_t exact_comparisons() const { return exact_; }
   const SchedulerCore& core() const { return core_; }
+  std::uint32_t devices() const { return options_.devices; }
+
+  /// What the snapshots held that the schedulers were restored from.
+  struct Seen {
+    std::uint32_t overtakers = 0, moved = 0, fencing = 0, out_of_order = 0;
+    std::uint32_t only_at_host = 0, not_at_host = 0, over_at_host = 0;
+    std::uint32_t in_spill_room = 0, spilling = 0, poison = 0, donated = 0;
+  };
+  const Seen& seen() const { return seen_; }
   std::string to_string() const;
 
  private:
@@ -42,12 +51,12 @@ class RestoreWorld {
     std::vector<char> started, done;  // By gang.
     std::set<DeviceId> begun, vanished;
     bool failed = false;
-    bool closed_after_cancel = false;
   };
   struct HostArray {
     ArrayState state;
     std::set<DeviceId> present;  // Where its bytes or its room are.
     bool behind = false;         // The scheduler's books may say more room than it takes.
+    bool unsure_copy = false;    // Host and scheduler may differ on its copy in spill room.
   };
   struct Item {  // Of a stream.
     enum class Kind : std::uint8_t { kAdmit, kGang, kFree, kVanish };
@@ -57,7 +66,15 @@ class RestoreWorld {
   };
   struct Word {  // To the scheduler.
     enum class Kind : std::uint8_t {
-      kDone, kReceived, kMoved, kFenced, kSpilled, kExists, kLaunch, kCancel, kFree
+      kDone,
+      kReceived,
+      kMoved,
+      kFenced,
+      kSpilled,
+      kExists,
+      kLaunch,
+      kCancel,
+      kFree
     };
     Kind kind = Kind::kDone;
     std::uint64_t id = 0;
@@ -65,8 +82,24 @@ class RestoreWorld {
   };
   struct Step {
     enum class Kind : std::uint8_t {
-      kOrder, kOutward, kHostWord, kPeerWord, kControllerWord, kHostLaunch, kIssue, kFree, kCancel,
-      kExists, kChoice, kStart, kFinish, kValue, kClose, kSpill, kMove, kFence
+      kOrder,
+      kOutward,
+      kHostWord,
+      kPeerWord,
+      kControllerWord,
+      kHostLaunch,
+      kIssue,
+      kFree,
+      kCancel,
+      kExists,
+      kChoice,
+      kStart,
+      kFinish,
+      kValue,
+      kClose,
+      kSpill,
+      kMove,
+      kFence
     };
     Kind kind = Kind::kOrder;
     std::uint64_t id = 0;
@@ -88,14 +121,16 @@ class RestoreWorld {
   void deliver_all(Queue& queue);
   void restore(bool says_exists_before);
   void say_again_exists();
+  void note(const Snapshot& known);
   Snapshot snapshot() const;
-  bool is_exact() const;
+  bool books_are_exact() const;
   void fail(const std::string& text);
 
   // restore_host.cpp: the host.
   void launch_at_host(const Launch& launch);
   void apply(const Action& action);
   void cancel_at_host(Stamp stamp);
+  void vanish(const HostPart& part);
   void settle_streams();
   void pass(DeviceId device, const Item& item);
   bool can_start(const HostPart& part, std::uint32_t gang) const;
@@ -134,6 +169,7 @@ class RestoreWorld {
   std::vector<std::deque<Item>> streams_;
   Stamp last_at_host_ = 0;
 
+  Seen seen_;
   std::uint32_t exact_ = 0;
   std::string violation_;
 };
