@@ -285,7 +285,14 @@ void ControllerCore::arrived(ArrayId id) {
 }
 
 std::string ControllerCore::waiting() const {
-  std::string text;
+  std::string text =
+      std::to_string(runs_in_flight_) + " of " + std::to_string(window()) + " runs are in flight\n";
+  for (IslandId island = 0; island < options_.islands; ++island) {
+    for (const Stamp stamp : stamps_open_on(island)) {
+      text += "stamp " + std::to_string(stamp) + " is not over on island " +
+              std::to_string(island) + "\n";
+    }
+  }
   for (const auto& [id, client] : clients_) {
     if (client->queue.empty()) continue;
     const Run& run = *client->queue.front();
@@ -303,8 +310,8 @@ std::string ControllerCore::waiting() const {
     }
     for (const auto& [slice_id, slice] : slices_) {
       if (!uses(*run.program, slice_id) || !slice->is_suspended()) continue;
-      text += ", slice " + std::to_string(sequence_of(slice_id)) + " moves: " +
-              std::to_string(slice->runs_in_flight) + " runs and " +
+      text += ", slice " + std::to_string(sequence_of(slice_id)) +
+              " moves: " + std::to_string(slice->runs_in_flight) + " runs and " +
               std::to_string(slice->moves_in_flight) + " moves are in flight";
     }
     text += "\n";
@@ -352,7 +359,9 @@ ControllerOutbox::View ControllerCore::view_of(IslandId island) const {
     }
   }
   for (const auto& [id, array] : arrays_) {
-    if (array.is_counted && array.island == island && !array.is_freed) named.insert(array.physical);
+    // Of a donated one nobody speaks any more when its taker has its stamp.
+    const bool is_named = !array.is_freed && !(array.is_donated && array.open_readers == 0);
+    if (array.is_counted && array.island == island && is_named) named.insert(array.physical);
   }
   view.named.assign(named.begin(), named.end());
   return view;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "base/check.hpp"
 #include "program/codec.hpp"
@@ -236,9 +237,14 @@ void SchedulerActor::handle(const Frame& frame) {
         return Status();
       case Message::VIEW:
         Decoder::view(*this, message.getView());
+        if (const Frame early = std::exchange(early_state_, {}); !early.empty()) handle(early);
         return Status();
       case Message::ISLAND_STATE:
-        Decoder::state(*this, message.getIslandState());
+        if (message.getIslandState().getNumber() > view_) {
+          early_state_ = frame;
+        } else {
+          Decoder::state(*this, message.getIslandState());
+        }
         return Status();
       case Message::PEER:
         Decoder::peer(*this, message.getPeer());

@@ -14,7 +14,7 @@ namespace seaway::sim {
 namespace {
 
 constexpr std::uint64_t kAgainStream = 0x616761696e000000;
-constexpr std::size_t kEventsShown = 4000;
+constexpr std::size_t kEventsShown = 40;
 
 std::atomic<std::uint64_t> running_seed = 0;
 
