@@ -107,10 +107,10 @@ class ControllerCore {
   void scheduler_joined(IslandId island, std::uint32_t epoch);
   void scheduler_lost(IslandId island);
   void client_lost(ClientId client);
-  /// Two roles have lost what one of them said to the other, though both live: `about` in its life
-  /// `epoch`. One of before means nothing any more.
-  void complain_of_scheduler(IslandId island, std::uint32_t epoch);
-  void complain_of_host(IslandId island, std::uint32_t epoch);
+  /// Two roles have lost what one of them said to the other, though both live: the scheduler and
+  /// the host of an island, two hosts (of a peer in its life `epoch`; one of before means nothing
+  /// any more), a client and a host.
+  void complain_of_pair(IslandId island);
   void complain_of_peer(IslandId host, IslandId peer, std::uint32_t epoch);
   void complain_of_reader(ClientId client, IslandId host);
   /// `client` has what it asked for.

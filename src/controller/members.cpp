@@ -214,14 +214,11 @@ void ControllerCore::client_lost(ClientId client) {
   for (Member& member : members_) member.fetches.erase(client);
 }
 
-void ControllerCore::complain_of_scheduler(IslandId island, std::uint32_t epoch) {
+/// Whichever life of the other one it was: what a host said of its state may have been said to one
+/// that was dead already.
+void ControllerCore::complain_of_pair(IslandId island) {
   const Member& member = members_[island];
-  if (epoch == member.scheduler_epoch && member.host_epoch != 0) begin_view(island);
-}
-
-void ControllerCore::complain_of_host(IslandId island, std::uint32_t epoch) {
-  const Member& member = members_[island];
-  if (epoch == member.host_epoch && member.scheduler_epoch != 0) begin_view(island);
+  if (member.scheduler_epoch != 0 && member.host_epoch != 0) begin_view(island);
 }
 
 void ControllerCore::complain_of_peer(IslandId host, IslandId peer, std::uint32_t epoch) {

@@ -58,11 +58,13 @@ class ProcessWorld {
         [this](actor::Engine& engine, IslandId island, std::function<void()> on_progress) {
           return make_backend(engine, island, std::move(on_progress));
         });
+    set_running(&events_.ring());
     events_.add_observer(hash_);
     events_.add_observer(troubles_);
   }
 
   ~ProcessWorld() {
+    set_running(nullptr);
     engine_->abandon_bodies();
     cluster_.reset();
     engine_.reset();

@@ -313,6 +313,8 @@ class SimulatedCluster {
 
 }  // namespace
 
+void set_running(const events::EventRing* ring) { running_ring = ring; }
+
 std::string story_so_far(std::size_t events_max) {
   if (running_ring == nullptr) return "";
   std::string text;

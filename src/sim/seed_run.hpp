@@ -10,6 +10,7 @@
 
 #include "device/backend.hpp"
 #include "events/event.hpp"
+#include "events/event_stream.hpp"
 #include "sim/verdict.hpp"
 
 namespace seaway::sim {
@@ -38,6 +39,8 @@ struct SeedReport {
 
 /// The newest events of the seed that runs now, one a line: for whoever reports a crash of it.
 std::string story_so_far(std::size_t events_max);
+/// Where it finds them while a world runs; null: none does.
+void set_running(const events::EventRing* ring);
 
 /// Gives what stands in the place of one island's devices. Tests break devices with it, to see that
 /// it does not go unnoticed.

@@ -59,7 +59,7 @@ void on_crash(int) {
   std::fprintf(stderr, "\nseed %llu: crash\n  replay: seaway chaos %s--replay %llu\n", seed,
                of_apps.empty() ? "" : "--apps ", seed);
   std::fprintf(stderr, "  last events:\n%s",
-               of_apps.empty() ? sim::story_so_far(40).c_str() : of_apps.c_str());
+               of_apps.empty() ? sim::story_so_far(400).c_str() : of_apps.c_str());
   _exit(sim::kChaosCrash);
 }
 
