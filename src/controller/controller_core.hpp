@@ -226,6 +226,7 @@ class ControllerCore {
   void fail_arrays_on(IslandId island, const Status& cause);
   void fail_reads_on(IslandId island, const Status& cause);
   void fail_array(ArrayId id, Array& array, const Status& status);
+  void end_arrival(Array& array);
   void answer_questions();
   bool has_open_part(const Run& run, std::size_t open, IslandId island) const;
   Status loss_of_run(const Run& run, std::size_t open, IslandId island, const Status& cause) const;

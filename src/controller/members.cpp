@@ -149,9 +149,15 @@ void ControllerCore::fail_array(ArrayId id, Array& array, const Status& status) 
   array.is_stamped = true;
   array.failure = new Status(status);
   if (!array.is_arriving) return;
-  array.is_arriving = false;
+  end_arrival(array);
   const Client& client = owner(id);
   if (!client.is_gone) outbox_.client(client.id).resolved.push_back({id, status});
+}
+
+void ControllerCore::end_arrival(Array& array) {
+  array.is_arriving = false;
+  const auto slice = slices_.find(array.spec->sharding.mesh().slice());
+  if (slice != slices_.end()) --slice->second->puts_arriving;
 }
 
 void ControllerCore::fail_arrays_on(IslandId island, const Status& cause) {
@@ -274,7 +280,7 @@ void ControllerCore::fetched(ClientId client, std::uint64_t request) {
 void ControllerCore::arrived(ArrayId id) {
   Array* array = find_array(id);
   if (!array || !array->is_arriving) return;
-  array->is_arriving = false;
+  end_arrival(*array);
   array->state = Array::State::kReady;
   array->is_stamped = true;
   const Client& client = owner(id);

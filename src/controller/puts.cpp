@@ -123,6 +123,7 @@ void ControllerCore::accept(const WaitingPut& put) {
     outbox_.client(client.id).resolved.push_back({put.array, {}});
   } else {
     array.is_arriving = true;
+    ++put.slice->puts_arriving;
   }
   serve_fetches(put);
 }
