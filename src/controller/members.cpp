@@ -356,6 +356,8 @@ ControllerOutbox::View ControllerCore::view_of(IslandId island) const {
       view.launches.push_back(launch);
     }
     if (!run.failure.ok()) view.cancels.push_back({stamp, run.failure});
+    // The array that moves is known under its new name as soon as this is over.
+    if (run.migration) named.insert(run.first_output);
     // Later segments may read them.
     for (const ArrayId intermediate : run.intermediates) {
       if (intermediate != 0) named.insert(intermediate);
