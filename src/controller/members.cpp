@@ -144,6 +144,7 @@ void ControllerCore::fail_parts_on(IslandId island, const Status& cause) {
   }
 }
 
+/// Its record may be gone afterwards.
 void ControllerCore::fail_array(ArrayId id, Array& array, const Status& status) {
   array.state = Array::State::kFailed;
   array.is_stamped = true;
@@ -152,6 +153,7 @@ void ControllerCore::fail_array(ArrayId id, Array& array, const Status& status) 
   end_arrival(array);
   const Client& client = owner(id);
   if (!client.is_gone) outbox_.client(client.id).resolved.push_back({id, status});
+  drop_reference(id, array);
 }
 
 void ControllerCore::end_arrival(Array& array) {
@@ -285,6 +287,8 @@ void ControllerCore::arrived(ArrayId id) {
   array->is_stamped = true;
   const Client& client = owner(id);
   if (!client.is_gone) outbox_.client(client.id).resolved.push_back({id, {}});
+  free_early(id, *array);
+  drop_reference(id, *array);
 }
 
 std::string ControllerCore::waiting() const {
