@@ -282,6 +282,14 @@ class ChaosTest(unittest.TestCase):
                          seaway("chaos", "--apps", "--replay", "7").stdout.splitlines()[0].split("hash")[1])
         self.assertEqual(seaway("chaos", "--apps", "--replay", "7", "--trace", "seed.json").returncode, 1)
 
+    def test_the_list_of_faults_has_each_of_them_and_runs_no_seed(self):
+        done = seaway("chaos", "--faults", "list")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(re.findall(r"(?m)^F(\d+) ", done.stdout), [str(i) for i in range(1, 34)])
+        self.assertNotIn("seeds", done.stdout)
+        self.assertEqual(seaway("chaos", "--faults", "some").returncode, 1)
+        self.assertEqual(seaway("chaos", "--faults", "list", "--seeds", "1..2").returncode, 1)
+
     def test_few_seeds_do_not_cover_everything_and_that_can_be_an_error(self):
         done = seaway("chaos", "--seeds", "1..2", "--must-cover")
         self.assertEqual(done.returncode, 2)

@@ -12,6 +12,7 @@
 #include "chaos_workers.hpp"
 #include "sim/app_world.hpp"
 #include "sim/chaos.hpp"
+#include "sim/fault_catalogue.hpp"
 #include "verbs.hpp"
 
 namespace seaway::tools {
@@ -27,6 +28,7 @@ struct Arguments {
   std::uint32_t jobs = 1;
   std::uint64_t every = 0;  // Not 0: a process of --jobs.
   std::string trace_path;
+  std::string faults;
 };
 
 /// Returns whether the whole file could be written.
@@ -97,12 +99,24 @@ void add_chaos(CLI::App& app, int& exit_code) {
   verb->add_flag("--must-cover", arguments->options.must_cover,
                  "exit 2 when the seeds leave out something that they are there to do")
       ->excludes(apps);
+  CLI::Option* const faults =
+      verb->add_option("--faults", arguments->faults,
+                       "list: which faults there are, and which worlds they are simulated in")
+          ->check(CLI::IsMember({"list"}))
+          ->excludes(seeds)
+          ->excludes(replay);
   verb->add_option("--every", arguments->every)->group("");  // For processes of --jobs alone.
   verb->footer(
       "example: seaway chaos --seeds 1..1000 --jobs 4\n"
       "         seaway chaos --apps --seeds 1..1000\n"
-      "         seaway chaos --replay 123 --trace seed.json");
-  verb->callback([arguments, replay, &exit_code] {
+      "         seaway chaos --replay 123 --trace seed.json\n"
+      "         seaway chaos --faults list");
+  verb->callback([arguments, replay, faults, &exit_code] {
+    if (faults->count() > 0) {
+      std::fputs(sim::fault_table().c_str(), stdout);
+      exit_code = kDone;
+      return;
+    }
     sim::ChaosOptions& options = arguments->options;
     parse_seeds(arguments->seeds, options.first_seed, options.last_seed);
     if (replay->count() > 0) {
