@@ -26,8 +26,8 @@ struct FaultProof {
   std::string_view counter;        // Of the other kinds; static.
 };
 
-/// A fault F<number>. Where nothing proves it, it is not simulated; `waits_for` then says which part
-/// has to exist first. A fault can have both: it happens in some worlds, and more is to come.
+/// A fault F<number>. Where nothing proves it, it is not simulated; `waits_for` then says which
+/// part has to exist first. A fault can have both: it happens in some worlds, and more is to come.
 struct Fault {
   std::uint32_t number = 0;
   std::string_view name;
