@@ -35,6 +35,8 @@ struct ChaosOptions {
   std::uint32_t again_percent = 5;  // So many seeds run twice, to compare their hashes.
   /// With `replay`: gets the trace of the seed, in Chrome's format. Empty: nobody wants it.
   std::function<void(const std::string& trace)> on_trace = nullptr;
+  /// Hears of each seed in their order: what exit code it came to, and in how many steps.
+  std::function<void(int exit_code, std::uint64_t steps)> on_seed = nullptr;
   /// For each run of each seed. No word of the command line sets it.
   ReplaceBackend replace_backend = nullptr;
 };

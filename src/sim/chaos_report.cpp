@@ -40,6 +40,7 @@ bool ChaosReport::add(const SeedLine& line) {
     std::printf("%s\n", line.json.c_str());
     std::fflush(stdout);  // A later seed may end the process.
   }
+  if (options_.on_seed) options_.on_seed(exit_code_of(line.breach), line.steps);
   if (line.breach != Breach::kNone) {
     clear_progress();
     // With --json standard output is for machines alone.
@@ -60,6 +61,7 @@ void ChaosReport::add_crash(std::uint64_t seed, const std::string& text) {
                  options_.apps ? "--apps " : "", number);
   }
   std::fprintf(stderr, "%s", text.c_str());
+  if (options_.on_seed) options_.on_seed(kChaosCrash, 0);
   exit_code_ = kChaosCrash;
 }
 
