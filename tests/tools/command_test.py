@@ -328,6 +328,13 @@ class ChaosTest(unittest.TestCase):
         self.assertNotIn("seeds/s", done.stdout)
         self.assertIn("/nowhere/clean.txt: cannot write it", done.stderr)
 
+    def test_figures_of_a_bare_scheduler_stand_beside_those_of_the_seeds(self):
+        lines = seaway("chaos", "--seeds", "1..3", "--bare").stdout.splitlines()
+        self.assertRegex(lines[-2], r"^\d+ steps/s of a bare scheduler .*: \d+\.\d times$")
+        self.assertRegex(lines[-1], r"^\d+ seeds/s, \d+ steps/s with all checks, "
+                                    r"virtual : wall = \d+\.\d : 1$")
+        self.assertNotIn("bare", seaway("chaos", "--seeds", "1..3").stdout)
+
     def test_the_list_of_faults_has_each_of_them_and_runs_no_seed(self):
         done = seaway("chaos", "--faults", "list")
         self.assertEqual(done.returncode, 0, done.stderr)

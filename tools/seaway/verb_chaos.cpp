@@ -106,6 +106,8 @@ void add_chaos(CLI::App& app, int& exit_code) {
                  "exit 2 when the seeds leave out something that they are there to do")
       ->excludes(apps)
       ->excludes(range);
+  verb->add_flag("--bare", arguments->options.bare,
+                 "measure a bare scheduler too, and print its figure beside the others");
   CLI::Option* const faults =
       verb->add_option("--faults", arguments->faults,
                        "list: which faults there are, and which worlds they are simulated in")
