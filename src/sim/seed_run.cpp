@@ -215,7 +215,8 @@ class SimulatedCluster {
       if (!engine_->wait([this] { return clients_ready_ == world_.clients; }, 0)) return;
     };
     const auto is_struck = [this](SliceId slice) { return struck_.contains(slice); };
-    SimulatedClient(world_, index, [this] { engine_->yield(); }, verdict_, begin, rest, is_struck)
+    SimulatedClient(
+        world_, index, [this] { engine_->yield(); }, verdict_, begin, rest, is_struck)
         .live(*std::move(client));
   }
 
