@@ -223,6 +223,7 @@ class ControllerCore {
   void begin_view(IslandId island);
   void await(Function& function, IslandId island);
   void fail_parts_on(IslandId island, const Status& cause);
+  void fail_runs_that_left_on(IslandId island, const Status& cause);
   void fail_arrays_on(IslandId island, const Status& cause);
   void fail_reads_on(IslandId island, const Status& cause);
   void fail_array(ArrayId id, Array& array, const Status& status);

@@ -74,6 +74,7 @@ void ControllerCore::host_lost(IslandId island, const std::string& why) {
     binder_.lose(island, device);
   }
   fail_parts_on(island, cause);
+  fail_runs_that_left_on(island, cause);
   fail_arrays_on(island, cause);
   fail_reads_on(island, cause);
   for (auto& [id, function] : functions_) {
@@ -154,6 +155,25 @@ void ControllerCore::fail_array(ArrayId id, Array& array, const Status& status) 
   const Client& client = owner(id);
   if (!client.is_gone) outbox_.client(client.id).resolved.push_back({id, status});
   drop_reference(id, array);
+}
+
+/// What a run has left there already, with a part that is over, and still needs.
+void ControllerCore::fail_runs_that_left_on(IslandId island, const Status& cause) {
+  std::vector<Stamp> stamps;
+  for (const Run* run : by_stamp_) {
+    if (!run || !run->failure.ok()) continue;
+    bool has_left = false;
+    for (std::uint32_t segment = 0; segment <= run->segment; ++segment) {
+      for (const program::PartPlanPtr& plan : run->program->plans[segment]) {
+        has_left |= plan->island == island && !plan->outputs.empty();
+      }
+    }
+    if (has_left) stamps.push_back(run->open_stamps.front());
+  }
+  std::sort(stamps.begin(), stamps.end());
+  for (const Stamp stamp : stamps) {
+    if (Run* run = run_at(stamp)) fail_launched(*run, cause);
+  }
 }
 
 void ControllerCore::end_arrival(Array& array) {

@@ -204,6 +204,11 @@ class ProcessWorld {
         if (!why.empty()) text += "host, stamp " + std::to_string(stamp) + ": " + why + "\n";
       }
     }
+    for (const auto& [user, state] : states_) {
+      cluster::Member* const client = cluster_->member({Role::kClient, state.client});
+      if (client)
+        text += "client " + std::to_string(state.client) + ": " + client->waiting() + "\n";
+    }
     cluster::Member* controller = cluster_->member({Role::kController, 0});
     if (controller) {
       text += "controller: " + std::to_string(controller->controller()->runs_unfinished()) +
