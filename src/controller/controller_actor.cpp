@@ -65,13 +65,13 @@ struct ControllerActor::Decoder {
     const auto about = static_cast<Role>(complaint.getRole());
     const auto by = static_cast<Role>(complaint.getByRole());
     if (about == Role::kIsland) {
-      self.core_.complain_of_scheduler(complaint.getIndex(), complaint.getEpoch());
+      self.core_.complain_of_pair(complaint.getIndex());
     } else if (about == Role::kClient) {
       self.core_.complain_of_reader(complaint.getIndex(), complaint.getByIndex());
     } else if (by == Role::kClient) {
       self.core_.complain_of_reader(complaint.getByIndex(), complaint.getIndex());
     } else if (by == Role::kIsland) {
-      self.core_.complain_of_host(complaint.getIndex(), complaint.getEpoch());
+      self.core_.complain_of_pair(complaint.getIndex());
     } else {
       self.core_.complain_of_peer(complaint.getByIndex(), complaint.getIndex(),
                                   complaint.getEpoch());

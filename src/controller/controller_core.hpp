@@ -107,10 +107,10 @@ class ControllerCore {
   void scheduler_joined(IslandId island, std::uint32_t epoch);
   void scheduler_lost(IslandId island);
   void client_lost(ClientId client);
-  /// Two roles have lost what one of them said to the other, though both live: `about` in its life
-  /// `epoch`. One of before means nothing any more.
-  void complain_of_scheduler(IslandId island, std::uint32_t epoch);
-  void complain_of_host(IslandId island, std::uint32_t epoch);
+  /// Two roles have lost what one of them said to the other, though both live: the scheduler and
+  /// the host of an island, two hosts (of a peer in its life `epoch`; one of before means nothing
+  /// any more), a client and a host.
+  void complain_of_pair(IslandId island);
   void complain_of_peer(IslandId host, IslandId peer, std::uint32_t epoch);
   void complain_of_reader(ClientId client, IslandId host);
   /// `client` has what it asked for.
@@ -223,9 +223,11 @@ class ControllerCore {
   void begin_view(IslandId island);
   void await(Function& function, IslandId island);
   void fail_parts_on(IslandId island, const Status& cause);
+  void fail_runs_that_left_on(IslandId island, const Status& cause);
   void fail_arrays_on(IslandId island, const Status& cause);
   void fail_reads_on(IslandId island, const Status& cause);
   void fail_array(ArrayId id, Array& array, const Status& status);
+  void end_arrival(Array& array);
   void answer_questions();
   bool has_open_part(const Run& run, std::size_t open, IslandId island) const;
   Status loss_of_run(const Run& run, std::size_t open, IslandId island, const Status& cause) const;

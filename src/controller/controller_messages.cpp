@@ -58,8 +58,10 @@ Frame plan_frame(const program::PartPlan& plan) {
 }  // namespace
 
 /// To a role of an island, if it lives: what it has to know it is told when it begins a new life.
+/// Without a host a scheduler has nothing to do until the next view.
 void ControllerActor::send(Role role, IslandId island, Frame frame) {
-  const bool is_there = role == Role::kHost ? core_.has_host(island) : core_.has_scheduler(island);
+  const bool is_there =
+      core_.has_host(island) && (role == Role::kHost || core_.has_scheduler(island));
   if (is_there) router_.send(role, island, std::move(frame));
 }
 

@@ -74,6 +74,7 @@ void ControllerCore::host_lost(IslandId island, const std::string& why) {
     binder_.lose(island, device);
   }
   fail_parts_on(island, cause);
+  fail_runs_that_left_on(island, cause);
   fail_arrays_on(island, cause);
   fail_reads_on(island, cause);
   for (auto& [id, function] : functions_) {
@@ -144,14 +145,41 @@ void ControllerCore::fail_parts_on(IslandId island, const Status& cause) {
   }
 }
 
+/// Its record may be gone afterwards.
 void ControllerCore::fail_array(ArrayId id, Array& array, const Status& status) {
   array.state = Array::State::kFailed;
   array.is_stamped = true;
   array.failure = new Status(status);
   if (!array.is_arriving) return;
-  array.is_arriving = false;
+  end_arrival(array);
   const Client& client = owner(id);
   if (!client.is_gone) outbox_.client(client.id).resolved.push_back({id, status});
+  drop_reference(id, array);
+}
+
+/// What a run has left there already, with a part that is over, and still needs.
+void ControllerCore::fail_runs_that_left_on(IslandId island, const Status& cause) {
+  std::vector<Stamp> stamps;
+  for (const Run* run : by_stamp_) {
+    if (!run || !run->failure.ok()) continue;
+    bool has_left = false;
+    for (std::uint32_t segment = 0; segment <= run->segment; ++segment) {
+      for (const program::PartPlanPtr& plan : run->program->plans[segment]) {
+        has_left |= plan->island == island && !plan->outputs.empty();
+      }
+    }
+    if (has_left) stamps.push_back(run->open_stamps.front());
+  }
+  std::sort(stamps.begin(), stamps.end());
+  for (const Stamp stamp : stamps) {
+    if (Run* run = run_at(stamp)) fail_launched(*run, cause);
+  }
+}
+
+void ControllerCore::end_arrival(Array& array) {
+  array.is_arriving = false;
+  const auto slice = slices_.find(array.spec->sharding.mesh().slice());
+  if (slice != slices_.end()) --slice->second->puts_arriving;
 }
 
 void ControllerCore::fail_arrays_on(IslandId island, const Status& cause) {
@@ -214,14 +242,11 @@ void ControllerCore::client_lost(ClientId client) {
   for (Member& member : members_) member.fetches.erase(client);
 }
 
-void ControllerCore::complain_of_scheduler(IslandId island, std::uint32_t epoch) {
+/// Whichever life of the other one it was: what a host said of its state may have been said to one
+/// that was dead already.
+void ControllerCore::complain_of_pair(IslandId island) {
   const Member& member = members_[island];
-  if (epoch == member.scheduler_epoch && member.host_epoch != 0) begin_view(island);
-}
-
-void ControllerCore::complain_of_host(IslandId island, std::uint32_t epoch) {
-  const Member& member = members_[island];
-  if (epoch == member.host_epoch && member.scheduler_epoch != 0) begin_view(island);
+  if (member.scheduler_epoch != 0 && member.host_epoch != 0) begin_view(island);
 }
 
 void ControllerCore::complain_of_peer(IslandId host, IslandId peer, std::uint32_t epoch) {
@@ -277,11 +302,13 @@ void ControllerCore::fetched(ClientId client, std::uint64_t request) {
 void ControllerCore::arrived(ArrayId id) {
   Array* array = find_array(id);
   if (!array || !array->is_arriving) return;
-  array->is_arriving = false;
+  end_arrival(*array);
   array->state = Array::State::kReady;
   array->is_stamped = true;
   const Client& client = owner(id);
   if (!client.is_gone) outbox_.client(client.id).resolved.push_back({id, {}});
+  free_early(id, *array);
+  drop_reference(id, *array);
 }
 
 std::string ControllerCore::waiting() const {
@@ -353,6 +380,8 @@ ControllerOutbox::View ControllerCore::view_of(IslandId island) const {
       view.launches.push_back(launch);
     }
     if (!run.failure.ok()) view.cancels.push_back({stamp, run.failure});
+    // The array that moves is known under its new name as soon as this is over.
+    if (run.migration) named.insert(run.first_output);
     // Later segments may read them.
     for (const ArrayId intermediate : run.intermediates) {
       if (intermediate != 0) named.insert(intermediate);

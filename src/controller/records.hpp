@@ -144,6 +144,7 @@ struct ControllerCore::Slice {
   bool is_gone = false;         // And nothing does: its devices have been given back.
   std::vector<Program*> users;  // While it is released and not gone.
   std::uint32_t puts_waiting = 0;
+  std::uint32_t puts_arriving = 0;  // Uploads that are on their way to its devices.
   std::uint32_t runs_in_flight = 0;
   std::uint64_t rebind_request = 0;  // Not 0: its client has asked to have it bound anew.
   bool is_displaced = false;         // A device of it is lost: it is bound anew unasked.

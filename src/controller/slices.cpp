@@ -151,7 +151,7 @@ void ControllerCore::rebind_slice(ClientId client, std::uint64_t request, SliceI
 }
 
 void ControllerCore::try_rebind(Slice& slice) {
-  if (slice.runs_in_flight > 0 || slice.moves_in_flight > 0) return;
+  if (slice.runs_in_flight > 0 || slice.moves_in_flight > 0 || slice.puts_arriving > 0) return;
   auto target = binder_.rebind(slice.id);
   if (!target.ok()) return end_rebind(slice, target.status());
   slice.target = *target;

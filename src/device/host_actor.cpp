@@ -74,10 +74,8 @@ struct HostActor::Decoder {
     const HostCore::Options& options = host.core_.options();
     const auto role = static_cast<Role>(peer.getRole());
     const bool is_scheduler = role == Role::kIsland && peer.getIndex() == options.island;
-    if (!peer.getLost()) {
-      if (is_scheduler && host.view_ != 0) host.send_state();
-      return;
-    }
+    if (!peer.getLost()) return;
+    if (role == Role::kClient) host.core_.lose_client(peer.getIndex());
     if (role == Role::kController || (role == Role::kIsland && !is_scheduler)) return;
     wire::FrameBuilder builder;
     auto complaint = builder.init_root<Message>().initComplaint();

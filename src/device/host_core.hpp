@@ -137,6 +137,8 @@ class HostCore {
   /// All edges from and to `peer` of parts up to `last` are over, as if it had declined its
   /// receives, and sent poison.
   void cut_edges(HostId peer, Stamp last, const Status& cause);
+  /// What was pulled from `client` will not come any more.
+  void lose_client(ClientId client);
   /// The bytes of an upload have come, and lie in the transport.
   void upload_arrived(ArrayId array);
 

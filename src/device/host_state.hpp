@@ -27,7 +27,7 @@ struct HostPart {
   std::vector<std::uint32_t> delivered;  // Sends that are closed.
 };
 
-/// One array that nobody has ordered to be freed.
+/// One array that is here, also if the order to free it has not had its turn.
 struct HostArray {
   enum class Place : std::uint8_t { kNowhere, kDevice, kUploadRoom, kSpillRoom };
   ArrayId array = 0;

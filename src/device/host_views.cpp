@@ -41,18 +41,13 @@ HostState HostCore::state() const {
   HostState state;
   state.last_stamp = last_launch_;
   std::unordered_map<const PartRun*, std::vector<std::uint32_t>> open;
-  std::vector<ArrayId> freed;
   for (std::size_t i = pending_begin_; i < pending_.size(); ++i) {
     const Entry& entry = pending_[i];
     if (entry.state == Entry::State::kDone) continue;
-    if (!entry.part) {
-      freed.push_back(entry.array);
-      continue;
-    }
+    if (!entry.part) continue;
     auto& gangs = open[entry.part];
     for (std::uint32_t gang = entry.gang; gang < entry.last; ++gang) gangs.push_back(gang);
   }
-  std::sort(freed.begin(), freed.end());
   for (const auto& [stamp, part] : parts_) {
     HostPart& seen = state.parts.emplace_back();
     seen.stamp = stamp;
@@ -79,7 +74,7 @@ HostState HostCore::state() const {
     if (part->has_failed()) state.failures.emplace_back(stamp, part->failure);
   }
   for (const auto& [id, record] : arrays_) {
-    if (record.is_dropped || std::binary_search(freed.begin(), freed.end(), id)) continue;
+    if (record.is_dropped) continue;
     state.arrays.push_back({id, place_of(record), record.state == ArrayRecord::State::kPoisoned,
                             &record.desc->group.devices, record.desc->shard_bytes});
   }
@@ -94,6 +89,21 @@ HostState HostCore::state() const {
 void HostCore::begin_view() {
   held_orders_.clear();
   held_causes_.clear();
+}
+
+void HostCore::lose_client(ClientId client) {
+  std::vector<ArrayId> missing;
+  for (const auto& [id, record] : arrays_) {
+    const bool is_arriving = record.is_upload && record.state == ArrayRecord::State::kPending;
+    if (is_arriving && client_of(id) == client) missing.push_back(id);
+  }
+  std::sort(missing.begin(), missing.end());
+  for (const ArrayId id : missing) {
+    poison_array(id, {StatusCode::kHostLost,
+                      "array " + std::to_string(sequence_of(id)) + " did not arrive on island " +
+                          std::to_string(options_.island) + " before its client was lost"});
+    settle(id);
+  }
 }
 
 void HostCore::forget_failures(Stamp oldest) {

@@ -58,11 +58,13 @@ class ProcessWorld {
         [this](actor::Engine& engine, IslandId island, std::function<void()> on_progress) {
           return make_backend(engine, island, std::move(on_progress));
         });
+    set_running(&events_.ring());
     events_.add_observer(hash_);
     events_.add_observer(troubles_);
   }
 
   ~ProcessWorld() {
+    set_running(nullptr);
     engine_->abandon_bodies();
     cluster_.reset();
     engine_.reset();
@@ -201,6 +203,11 @@ class ProcessWorld {
         const std::string why = host->host()->why(stamp);
         if (!why.empty()) text += "host, stamp " + std::to_string(stamp) + ": " + why + "\n";
       }
+    }
+    for (const auto& [user, state] : states_) {
+      cluster::Member* const client = cluster_->member({Role::kClient, state.client});
+      if (client)
+        text += "client " + std::to_string(state.client) + ": " + client->waiting() + "\n";
     }
     cluster::Member* controller = cluster_->member({Role::kController, 0});
     if (controller) {

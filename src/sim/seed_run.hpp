@@ -10,6 +10,7 @@
 
 #include "device/backend.hpp"
 #include "events/event.hpp"
+#include "events/event_stream.hpp"
 #include "sim/verdict.hpp"
 
 namespace seaway::sim {
@@ -32,12 +33,15 @@ struct SeedReport {
   std::vector<Violation> violations;
   std::vector<events::Event> last_events;  // Only after a violation, or when asked for.
   std::string waiting;                     // Who waits for what, after a hang.
+  std::string chain;                       // Of those, what holds up the rest: also after a hang.
   std::string story;                       // Of actors: the last of the ledger, as last_events.
   std::string trace;                       // Chrome's format, when asked for.
 };
 
 /// The newest events of the seed that runs now, one a line: for whoever reports a crash of it.
 std::string story_so_far(std::size_t events_max);
+/// Where it finds them while a world runs; null: none does.
+void set_running(const events::EventRing* ring);
 
 /// Gives what stands in the place of one island's devices. Tests break devices with it, to see that
 /// it does not go unnoticed.
