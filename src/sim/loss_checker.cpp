@@ -31,8 +31,13 @@ void LossChecker::record(const Event& event) {
   }
 }
 
+void LossChecker::forget(IslandId island) {
+  std::erase_if(lost_, [island](const Place& place) { return place.first == island; });
+}
+
 void LossChecker::lose(const Event& event) {
   lost_.emplace(event.island, event.place);
+  ever_lost_.emplace(event.island, event.place);
   if (surroundings_.may_be_lost(event.island, event.place, event.time_ns)) return;
   verdict_.report(Breach::kCorrectness, "I3",
                   "device " + std::to_string(event.place) + " of island " +
@@ -78,11 +83,11 @@ void LossChecker::resolve(const Event& event) {
   if (event.code != StatusCode::kDeviceLost) return;
   const auto used = used_by_.find(event.object);
   // One that never had a stamp may have been refused: its slice has nowhere to go.
-  const bool has_cause = used == used_by_.end()
-                             ? !lost_.empty()
-                             : std::any_of(lost_.begin(), lost_.end(), [used](const Place& place) {
-                                 return used->second.contains(place);
-                               });
+  const bool has_cause =
+      used == used_by_.end()
+          ? !ever_lost_.empty()
+          : std::any_of(ever_lost_.begin(), ever_lost_.end(),
+                        [used](const Place& place) { return used->second.contains(place); });
   if (has_cause) return;
   verdict_.report(Breach::kCorrectness, "I3",
                   name + " failed of a lost device, but none that it used was lost");
