@@ -48,6 +48,7 @@ void ProcessTruth::close(Spell& spell, std::uint64_t after_ns) {
 }
 
 void ProcessTruth::began(const ProcessFault& fault) {
+  has_begun_ = true;
   if (Spell* spell = spell_of(fault)) ++spell->open;
   look();
 }
@@ -80,6 +81,7 @@ void ProcessTruth::ended(const RoleName& name, std::uint32_t) {
 void ProcessTruth::started(const RoleName& name, std::uint32_t life) {
   if (name.role == Role::kClient) clients_.insert(name.index);
   if (life > 1) close(down_[name], kAftermathNs);
+  if (name == kController) joined_.clear();
   if (name.role != Role::kHost) return;
   std::erase_if(lost_devices_, [&name](const auto& lost) { return lost.first == name.index; });
 }
@@ -88,6 +90,8 @@ void ProcessTruth::record(const RoleName& teller, const events::Event& event) {
   if (event.kind == EventKind::kDeviceLost) lost_devices_.emplace(event.island, event.place);
   // Whatever the controller has just done about it, it was so before.
   if (teller.role == Role::kController) look();
+  if (event.kind == EventKind::kHostJoined) joined_.insert(event.island);
+  if (event.kind == EventKind::kHostLost) joined_.erase(event.island);
 }
 
 bool ProcessTruth::is_odd(const RoleName& name) const {
@@ -142,13 +146,18 @@ void ProcessTruth::look() {
   }
 }
 
+bool ProcessTruth::is_excused(ClientId client) const {
+  return struck_clients_.contains(client) || may_be_apart({Role::kClient, client}, kController);
+}
+
 bool ProcessTruth::is_excused(ClientId client, SliceId slice) const {
-  return struck_clients_.contains(client) || struck_.contains(slice);
+  return is_excused(client) || struck_.contains(slice);
 }
 
 bool ProcessTruth::is_any_excused(ClientId client) const {
-  return struck_clients_.contains(client) || troubled_clients_.contains(client) ||
-         !lost_devices_.empty();
+  const bool is_held_up = has_begun_ && joined_.size() < islands_;
+  return is_excused(client) || troubled_clients_.contains(client) || !lost_devices_.empty() ||
+         is_held_up;
 }
 
 }  // namespace seaway::sim

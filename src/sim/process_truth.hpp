@@ -55,8 +55,9 @@ class ProcessTruth final : public ProcessSink {
   /// A client's error of a loss has a reason, when it is of something that depends on `slice`.
   bool is_excused(ClientId client, SliceId slice) const;
   /// The same of what concerns the client as a whole: its session.
-  bool is_excused(ClientId client) const { return struck_clients_.contains(client); }
-  /// The same of a wish for devices, whichever they are.
+  bool is_excused(ClientId client) const;
+  /// The same of a wish for devices, whichever they are: hosts that were held up at their start
+  /// are a reason, too.
   bool is_any_excused(ClientId client) const;
 
  private:
@@ -80,6 +81,8 @@ class ProcessTruth final : public ProcessSink {
   std::map<cluster::RoleName, Spell> down_;               // From one life to the next one.
   std::set<std::pair<IslandId, DeviceId>> lost_devices_;  // In this life of their host.
   std::set<ClientId> clients_;                            // That live, or have ended by themselves.
+  std::set<IslandId> joined_;  // Their hosts are known to the controller.
+  bool has_begun_ = false;     // Something has been done.
   std::set<SliceId> struck_;
   std::set<ClientId> struck_clients_, troubled_clients_;
 };
