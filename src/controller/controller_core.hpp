@@ -138,7 +138,7 @@ class ControllerCore {
   std::vector<SliceId> slices_on(IslandId island, DeviceId device) const;
   bool has_slice(SliceId slice) const { return slices_.contains(slice); }
   /// What each client's first run that has no stamp waits for, one line each; for people.
-  std::string waiting() const;
+  std::string waiting();
   std::size_t runs_unfinished() const { return runs_unfinished_; }
   std::size_t array_count() const { return arrays_.size(); }
   std::size_t client_count() const { return clients_.size(); }
