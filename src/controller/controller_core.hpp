@@ -140,7 +140,7 @@ class ControllerCore {
   /// It is here, or something of it is still in use. For checkers.
   bool knows_client(ClientId client) const { return clients_.contains(client); }
   /// What each client's first run that has no stamp waits for, one line each; for people.
-  std::string waiting() const;
+  std::string waiting();
   std::size_t runs_unfinished() const { return runs_unfinished_; }
   std::size_t array_count() const { return arrays_.size(); }
   std::size_t client_count() const { return clients_.size(); }

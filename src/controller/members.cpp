@@ -311,7 +311,7 @@ void ControllerCore::arrived(ArrayId id) {
   drop_reference(id, *array);
 }
 
-std::string ControllerCore::waiting() const {
+std::string ControllerCore::waiting() {
   std::string text =
       std::to_string(runs_in_flight_) + " of " + std::to_string(window()) + " runs are in flight\n";
   for (IslandId island = 0; island < options_.islands; ++island) {
@@ -319,6 +319,19 @@ std::string ControllerCore::waiting() const {
       text += "stamp " + std::to_string(stamp) + " is not over on island " +
               std::to_string(island) + "\n";
     }
+  }
+  std::set<ArrayId> uploads;
+  for (const auto& [id, array] : arrays_) {
+    if (array.state == Array::State::kPending && array.run == 0) uploads.insert(id);
+  }
+  for (const ArrayId id : uploads) {
+    const Array& array = *find_array(id);
+    text += "array " + std::to_string(sequence_of(id)) + " of client " +
+            std::to_string(client_of(id)) +
+            (array.is_arriving  ? " is on its way to island " + std::to_string(array.island)
+             : array.is_waiting ? " waits for room"
+                                : " is not there") +
+            "\n";
   }
   for (const auto& [id, client] : clients_) {
     if (client->queue.empty()) continue;

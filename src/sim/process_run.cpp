@@ -29,7 +29,7 @@ constexpr std::uint64_t kSecond = 1'000 * kMs;
 /// Each user may come back so often, as a new client: after its death, or its controller's.
 constexpr std::uint32_t kComebacks = 3;
 /// After everything is whole, a client has so long to end: its requests have deadlines.
-constexpr std::uint64_t kLivenessNs = 120 * kSecond;
+constexpr std::uint64_t kLivenessNs = 150 * kSecond;
 /// When nothing was left for so long, nothing comes back: wires are faster.
 constexpr std::uint64_t kQuietNs = 30 * kMs;
 /// Steps between two looks at who has ended, and looks between two at what they left.
@@ -192,6 +192,7 @@ class ProcessWorld final : public ProcessSink {
     options.weight = world_.weight_of(options.tenant);
     options.upload_bytes_max = world_.upload_bytes_max;
     options.runs_in_flight_max = world_.runs_in_flight_max;
+    options.request_timeout = std::chrono::seconds(3);
     options.when_full = user % 2 == 0 ? WhenFull::kWait : WhenFull::kRefuse;
     const ClientId id = member.name().index;
     auto connected = member.connect(std::move(options));

@@ -135,7 +135,7 @@ std::string waiting(const World& world, const MemberOf& member) {
       if (!why.empty()) text += "host, stamp " + std::to_string(stamp) + ": " + why + "\n";
     }
   }
-  const controller::ControllerCore* const controller = controller_of(member);
+  controller::ControllerCore* const controller = controller_of(member);
   if (!controller) return text;
   return text + "controller: " + std::to_string(controller->runs_unfinished()) +
          " runs unfinished, " + std::to_string(controller->array_count()) + " arrays\n" +
