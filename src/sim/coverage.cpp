@@ -92,8 +92,10 @@ Coverage& Coverage::operator+=(const Coverage& other) {
 
 bool Coverage::is_expected(Feature feature) const {
   const bool has_processes = counts[static_cast<std::size_t>(Feature::kWorldOfProcesses)] > 0;
-  // Contests are left to worlds where nothing but runs takes time.
-  if (feature == Feature::kWeightedShares) return !has_processes;
+  // Contests, and where slices go, are left to worlds where nothing but devices is lost.
+  const bool is_left_out =
+      feature == Feature::kWeightedShares || feature == Feature::kSliceLeftLoss;
+  if (is_left_out && has_processes) return false;
   return has_processes || feature < Feature::kWorldOfProcesses;
 }
 

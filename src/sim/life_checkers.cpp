@@ -100,8 +100,11 @@ void LifeCheckers::resolve(const Event& event) {
                         std::to_string(found->second) +
                         " was lost before its part there had finished");
   }
-  const bool is_of_edges = event.code == StatusCode::kHostLost && found == doomed_.end();
-  verdict_.coverage.add(Feature::kRunLostBetweenHosts, is_of_edges);
+  const bool is_lost = event.code == StatusCode::kHostLost && found == doomed_.end();
+  const auto islands = islands_of_.find(event.object);
+  const bool has_edges = islands != islands_of_.end() && islands->second.size() > 1;
+  verdict_.coverage.add(Feature::kRunLostBetweenHosts, is_lost && has_edges);
+  if (islands != islands_of_.end()) islands_of_.erase(islands);
 }
 
 void LifeCheckers::lose_host(IslandId island) {
@@ -140,6 +143,7 @@ void LifeCheckers::hear_host(const RoleName& teller, const Event& event) {
 
 void LifeCheckers::hear_scheduler(const RoleName& teller, const Event& event) {
   if (event.kind == EventKind::kView) begin_view(teller, event);
+  if (event.kind == EventKind::kLaunch) islands_of_[event.object].insert(event.island);
   const auto spoken_to = spoken_to_.find(teller);
   if (spoken_to == spoken_to_.end()) {
     verdict_.report(Breach::kCorrectness, "I17",

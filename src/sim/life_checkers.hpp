@@ -91,6 +91,7 @@ class LifeCheckers final : public ProcessSink {
   std::map<Island, std::vector<Joined>> joined_;
   std::map<Island, std::uint64_t> last_view_;
   std::map<cluster::RoleName, std::uint32_t> spoken_to_;  // By scheduler: the life of its host.
+  std::map<RunId, std::set<IslandId>> islands_of_;        // That runs were launched on.
   std::map<RunId, IslandId> doomed_;                      // A host was lost with a part of them.
   std::map<IslandId, std::uint32_t> given_up_;  // The last life that the controller took for lost.
 };

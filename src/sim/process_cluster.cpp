@@ -68,9 +68,7 @@ void ProcessCluster::Voice::record(const events::Event& event) {
   cluster.events_.record(event);
   // A process that ends has nobody who could answer questions about what it says.
   if (!cluster.place_of(name).member) return;
-  events::Event heard = event;
-  heard.time_ns = cluster.engine_.now_ns();
-  for (ProcessSink* sink : cluster.options_.sinks) sink->record(name, heard);
+  for (ProcessSink* sink : cluster.options_.sinks) sink->record(name, event);
 }
 
 ProcessCluster::Place& ProcessCluster::place_of(const RoleName& name) {

@@ -294,6 +294,8 @@ class ProcessWorld final : public ProcessSink {
     coverage.add(is_fifo ? Feature::kFifoPolicy : Feature::kSharesPolicy);
     coverage.add(Feature::kTightMemory, world_.is_memory_tight);
     coverage.add(Feature::kSlowDevice, world_.faults.slow.size());
+    coverage.add(Feature::kWorldWithLosses,
+                 coverage.counts[static_cast<std::size_t>(Feature::kDeviceLoss)] > 0);
     std::uint64_t faults = 0;
     const auto add_fault = [&coverage, &faults](std::size_t feature, std::uint64_t count) {
       coverage.add(static_cast<Feature>(feature), count);

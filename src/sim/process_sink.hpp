@@ -25,7 +25,7 @@ class ProcessSink {
   virtual void finished(const ProcessFault&) {}
   /// All faults are over.
   virtual void healed() {}
-  /// `teller`, in its present life, has recorded `event`, whose time is the true one here.
+  /// `teller`, in its present life, has recorded `event`, with the time of its own clock.
   virtual void record(const cluster::RoleName& /*teller*/, const events::Event& /*event*/) {}
 };
 
