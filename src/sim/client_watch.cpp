@@ -14,8 +14,8 @@ void ClientWatch::ended(const cluster::RoleName& name, std::uint32_t) {
 
 void ClientWatch::look() {
   const std::uint64_t now_ns = now_();
-  for (const auto& [client, who] : clients_) {
-    const auto since_ns = who->waits_since_ns();
+  for (const auto& [client, waits_since_ns] : clients_) {
+    const auto since_ns = waits_since_ns();
     if (healed_ns_ == 0 || !since_ns) continue;
     const std::uint64_t begin_ns = std::max(*since_ns, healed_ns_);
     if (now_ns <= begin_ns + kSettleNsMax + settle_ns_) continue;

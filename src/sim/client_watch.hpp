@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "sim/process_truth.hpp"
-#include "sim/simulated_client.hpp"
 #include "sim/verdict.hpp"
 
 namespace seaway::sim {
@@ -23,6 +23,8 @@ constexpr std::uint64_t kCleanNsMax = 5'000'000'000;
 /// kSettleNsMax of the last fault; what a killed one had is gone after kCleanNsMax.
 class ClientWatch final : public ProcessSink {
  public:
+  /// Since when a client waits for the oldest of what it waits for.
+  using WaitsSince = std::function<std::optional<std::uint64_t>()>;
   /// What is left of a client, for people; empty: nothing.
   using Remains = std::function<std::string(ClientId client)>;
 
@@ -40,7 +42,9 @@ class ClientWatch final : public ProcessSink {
   void healed() override { healed_ns_ = now_(); }
 
   /// The client lives from now on, until it is taken out.
-  void add(ClientId client, const SimulatedClient& who) { clients_[client] = &who; }
+  void add(ClientId client, WaitsSince waits_since_ns) {
+    clients_[client] = std::move(waits_since_ns);
+  }
   void remove(ClientId client) { clients_.erase(client); }
   /// Whether something lasts for too long. Call it often.
   void look();
@@ -51,7 +55,7 @@ class ClientWatch final : public ProcessSink {
   const std::uint64_t settle_ns_;
   const Remains remains_;
   Verdict& verdict_;
-  std::map<ClientId, const SimulatedClient*> clients_;
+  std::map<ClientId, WaitsSince> clients_;
   std::map<ClientId, std::uint64_t>
       dead_;  // When they died, or were last hindered to be forgotten.
   std::uint64_t healed_ns_ = 0;

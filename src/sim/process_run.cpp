@@ -35,13 +35,15 @@ constexpr std::uint64_t kQuietNs = 30 * kMs;
 /// Steps between two looks at who has ended, and looks between two at what they left.
 constexpr std::uint64_t kLookEvery = 8;
 constexpr std::uint64_t kCountEvery = 8;
+/// How long a client waits for an answer.
+constexpr std::uint64_t kRequestNsMax = 3 * kSecond;
 constexpr std::uint64_t kPauseStream = 0x7573657270617573;
 
 /// A client that may be looked at, until its end, whatever that is.
 class Watched {
  public:
   Watched(ClientWatch& watch, ClientId id, const SimulatedClient& client) : watch_(watch), id_(id) {
-    watch_.add(id_, client);
+    watch_.add(id_, [&client] { return client.waits_since_ns(); });
   }
   ~Watched() { watch_.remove(id_); }
   Watched(const Watched&) = delete;
@@ -54,11 +56,11 @@ class Watched {
 
 class ProcessWorld final : public ProcessSink {
  public:
-  ProcessWorld(const World& world, const SeedOptions& options)
+  ProcessWorld(const World& world, ProcessFaults faults, const SeedOptions& options)
       : world_(world),
         asked_(options),
         users_(world.clients),
-        faults_(make_process_faults(world.seed, world.cluster.islands, world.clients)),
+        faults_(std::move(faults)),
         events_(kEvents),
         coverage_(verdict_.coverage),
         member_([this](Role role, std::uint32_t index) { return member(role, index); }),
@@ -192,7 +194,7 @@ class ProcessWorld final : public ProcessSink {
     options.weight = world_.weight_of(options.tenant);
     options.upload_bytes_max = world_.upload_bytes_max;
     options.runs_in_flight_max = world_.runs_in_flight_max;
-    options.request_timeout = std::chrono::seconds(3);
+    options.request_timeout = std::chrono::nanoseconds(kRequestNsMax);
     options.when_full = user % 2 == 0 ? WhenFull::kWait : WhenFull::kRefuse;
     const ClientId id = member.name().index;
     auto connected = member.connect(std::move(options));
@@ -212,7 +214,8 @@ class ProcessWorld final : public ProcessSink {
     const SimulatedClient::Excuses excuses = {
         [this, id](SliceId slice) { return truth_.is_excused(id, slice); },
         [this, id] { return truth_.is_any_excused(id); },
-        [this, id] { return truth_.is_excused(id); }};
+        [this, id] { return truth_.is_excused(id); },
+        [this] { return truth_.was_troubled(kRequestNsMax); }};
     SimulatedClient client(
         world_, id - 1, pause, verdict_, [] {}, nothing, excuses);
     client.note_times(engine_->clock());
@@ -349,12 +352,22 @@ class ProcessWorld final : public ProcessSink {
 
 }  // namespace
 
-SeedReport run_process_seed(std::uint64_t seed, const SeedOptions& options) {
+World make_process_world(std::uint64_t seed) {
   World world = make_world(seed);
   for (std::uint64_t other = seed; world.is_contest;) world = make_world(other = mix64(other));
   world.seed = seed;
   world.has_processes = true;
-  return ProcessWorld(world, options).run();
+  return world;
+}
+
+SeedReport run_process_world(const World& world, ProcessFaults faults, const SeedOptions& options) {
+  return ProcessWorld(world, std::move(faults), options).run();
+}
+
+SeedReport run_process_seed(std::uint64_t seed, const SeedOptions& options) {
+  const World world = make_process_world(seed);
+  return run_process_world(world, make_process_faults(seed, world.cluster.islands, world.clients),
+                           options);
 }
 
 }  // namespace seaway::sim

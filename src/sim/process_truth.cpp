@@ -128,8 +128,13 @@ bool ProcessTruth::is_island_troubled(IslandId island) const {
   return false;
 }
 
+bool ProcessTruth::was_troubled(std::uint64_t within_ns) const {
+  return has_begun_ && now_() <= troubled_ns_ + within_ns;
+}
+
 void ProcessTruth::look() {
   if (!is_troubled()) return;
+  troubled_ns_ = now_();
   for (const ClientId client : clients_) {
     if (may_be_apart({Role::kClient, client}, kController)) struck_clients_.insert(client);
   }

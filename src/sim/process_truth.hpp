@@ -49,6 +49,8 @@ class ProcessTruth final : public ProcessSink {
   bool is_odd(const cluster::RoleName& name) const;
   /// Anything at all was done lately.
   bool is_troubled() const;
+  /// It was so at some time in the last `within_ns`: requests may have waited for their limit.
+  bool was_troubled(std::uint64_t within_ns) const;
   /// Looks which slices lie on islands that something is wrong with now: call it often.
   void look();
 
@@ -81,8 +83,9 @@ class ProcessTruth final : public ProcessSink {
   std::map<cluster::RoleName, Spell> down_;               // From one life to the next one.
   std::set<std::pair<IslandId, DeviceId>> lost_devices_;  // In this life of their host.
   std::set<ClientId> clients_;                            // That live, or have ended by themselves.
-  std::set<IslandId> joined_;  // Their hosts are known to the controller.
-  bool has_begun_ = false;     // Something has been done.
+  std::set<IslandId> joined_;      // Their hosts are known to the controller.
+  std::uint64_t troubled_ns_ = 0;  // When it was so last.
+  bool has_begun_ = false;         // Something has been done.
   std::set<SliceId> struck_;
   std::set<ClientId> struck_clients_, troubled_clients_;
 };

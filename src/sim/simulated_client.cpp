@@ -117,7 +117,8 @@ bool SimulatedClient::prepare() {
     auto slice = acquire(request);
     if (!slice.ok()) {
       // Devices may be gone before anybody has asked for them.
-      const bool is_excused = is_loss(slice.status()) && excuses_.of_devices();
+      const bool is_excused =
+          (is_loss(slice.status()) && excuses_.of_devices()) || is_of_session(slice.status());
       if (!is_excused) complain("I3", "a slice was refused: " + slice.status().to_string());
       return false;
     }
@@ -422,6 +423,7 @@ bool SimulatedClient::is_of_loss(const Status& status, const std::set<SliceId>& 
 }
 
 bool SimulatedClient::is_of_session(const Status& status) const {
+  if (status.code() == StatusCode::kDeadlineExceeded && excuses_.of_delay()) return true;
   return is_loss(status) && excuses_.of_session();
 }
 

@@ -47,6 +47,8 @@ class SimulatedClient {
     std::function<bool()> of_devices;
     /// What concerns the client as a whole.
     std::function<bool()> of_session = [] { return false; };
+    /// A request that was not answered in time.
+    std::function<bool()> of_delay = [] { return false; };
   };
 
   /// Called between actions now and then: lets others run, for as long as it likes.
