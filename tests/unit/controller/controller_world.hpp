@@ -37,6 +37,7 @@ class FakeBinder final : public program::SliceBinder {
   bool lose(IslandId island, DeviceId device) override {
     return lost.emplace(island, device).second;
   }
+  void find_again(IslandId island, DeviceId device) override { lost.erase({island, device}); }
   std::string to_string() const override { return ""; }
 
   std::map<SliceId, program::Binding> held;
