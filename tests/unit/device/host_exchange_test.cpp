@@ -80,6 +80,10 @@ class Exchange {
   /// What they say to each other from now on is lost, and each is told so in its own time.
   void cut() {
     is_cut_ = true;
+    for (Stamp stamp = 1; stamp <= kRuns; ++stamp) {
+      bulk_.take_edge(stamp, kThere);
+      bulk_.take_edge(stamp, kBack);
+    }
     for (HostId h = 0; h < 2; ++h) {
       boxes_[h][2].clear();
       boxes_[h][0].push_back([this, h] {
