@@ -65,9 +65,11 @@ enum class EventKind : std::uint8_t {
   kGangLate,       // A gang that was given up ended after all: as kGangGivenUp.
   kStraggler,      // The other devices of a gang waited for one for at least half of its time: key,
                    // object = run, tenant, place = device, value = how long they waited, in ns.
+  kRerun,          // A run that failed of a loss waits for a new stamp: object = run, tenant, code,
+                   // value = its stamp before.
 };
-constexpr unsigned kEventKinds = 34;
-static_assert(static_cast<unsigned>(EventKind::kStraggler) + 1 == kEventKinds);
+constexpr unsigned kEventKinds = 35;
+static_assert(static_cast<unsigned>(EventKind::kRerun) + 1 == kEventKinds);
 
 /// "gang_end".
 std::string_view to_string(EventKind kind);

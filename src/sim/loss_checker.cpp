@@ -22,8 +22,10 @@ void LossChecker::record(const Event& event) {
     case EventKind::kGangStart:
       return start(event);
     case EventKind::kGangEnd:
-      if (!lost_.empty() && writes_where_lost(event)) doomed_.insert(event.object);
+      if (!lost_.empty() && writes_where_lost(event)) doom(event);
       return;
+    case EventKind::kRerun:
+      return run_again(event);
     case EventKind::kResolve:
       return resolve(event);
     default:
@@ -67,6 +69,21 @@ void LossChecker::start(const Event& event) {
   verdict_.report(Breach::kCorrectness, "I5",
                   gang_name(event.island, event.stamp, event.position) +
                       " started, but one of its devices was lost");
+}
+
+/// What a run did with its stamps before the last rerun counts no more.
+void LossChecker::doom(const Event& event) {
+  const auto before = stamp_before_.find(event.object);
+  if (before == stamp_before_.end() || event.stamp > before->second) doomed_.insert(event.object);
+}
+
+void LossChecker::run_again(const Event& event) {
+  doomed_.erase(event.object);
+  stamp_before_[event.object] = event.value;
+  if (event.value != 0 && !lost_.empty()) return;
+  verdict_.report(Breach::kCorrectness, "I3",
+                  "run " + std::to_string(event.object) + " is run again, but " +
+                      (lost_.empty() ? "no device was lost" : "it had no stamp"));
 }
 
 void LossChecker::resolve(const Event& event) {
