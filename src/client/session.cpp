@@ -329,10 +329,8 @@ bool Session::ask_again(const Outcome& outcome) {
     if (!is_first) return;
     found->second.loss = outcome.status;
     if (wiring_.is_process) outbox.said.push_back({.kind = Said::Kind::kGot, .id = outcome.id});
-    outbox.said.push_back({.kind = Said::Kind::kFetch,
-                           .id = found->second.array,
-                           .object = outcome.id,
-                           .first = 1});
+    outbox.said.push_back(
+        {.kind = Said::Kind::kFetch, .id = found->second.array, .object = outcome.id, .first = 1});
   });
   return is_said && is_first;
 }

@@ -36,7 +36,8 @@ Status ControllerCore::lost_slice(const Program& program) const {
     const auto slice = slices_.find(id);
     if (slice == slices_.end()) continue;
     // One that was released is not bound anew.
-    const Status* const released = slice->second->is_released ? loss_of(slice->second->binding) : nullptr;
+    const Status* const released =
+        slice->second->is_released ? loss_of(slice->second->binding) : nullptr;
     if (!released && slice->second->failure.ok()) continue;
     const Status& loss = released ? *released : slice->second->failure;
     return {loss.code(), "program " + program.graph.name + " uses slice " +

@@ -109,9 +109,9 @@ struct ControllerCore::Run {
   bool is_started = false;        // Stamped at least once.
   bool is_fully_stamped = false;  // Its last segment has a stamp.
   bool is_cancelled = false;
-  bool is_reading = false;                       // Counted in the open_readers of its arguments.
-  bool is_returning = false;    // Failed of a loss: it is run again when all its parts are over.
-  std::uint32_t reruns = 0;     // How often it has been put back into its queue.
+  bool is_reading = false;    // Counted in the open_readers of its arguments.
+  bool is_returning = false;  // Failed of a loss: it is run again when all its parts are over.
+  std::uint32_t reruns = 0;   // How often it has been put back into its queue.
   std::vector<ControllerOutbox::Fetch> fetches;  // Passed on when the run has its outcome.
   Slice* migration = nullptr;  // A copy of an array to the new devices of this slice.
 };

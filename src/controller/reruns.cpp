@@ -39,12 +39,12 @@ bool ControllerCore::is_repeatable(const Program& program) const {
 
 /// No slice of `program` has lost a device that nothing will take the place of.
 bool ControllerCore::keeps_devices(const Program& program) const {
-  return std::all_of(
-      program.generations.begin(), program.generations.end(), [this](const auto& entry) {
-        const auto slice = slices_.find(entry.first);
-        if (slice == slices_.end() || slice->second->is_gone) return false;
-        return !slice->second->is_released || !loss_of(slice->second->binding);
-      });
+  return std::all_of(program.generations.begin(), program.generations.end(),
+                     [this](const auto& entry) {
+                       const auto slice = slices_.find(entry.first);
+                       if (slice == slices_.end() || slice->second->is_gone) return false;
+                       return !slice->second->is_released || !loss_of(slice->second->binding);
+                     });
 }
 
 /// Each argument is still there, or is being made again by a run that failed as well.
@@ -126,8 +126,8 @@ void ControllerCore::put_back(Run& run) {
 /// What the client of a run that has failed is told.
 Status ControllerCore::final_failure(const Run& run) const {
   if (run.reruns == 0 || !is_of_loss(run.failure)) return run.failure;
-  return {run.failure.code(), run.failure.message() + "; it was tried " +
-                                  std::to_string(run.reruns + 1) + " times"};
+  return {run.failure.code(),
+          run.failure.message() + "; it was tried " + std::to_string(run.reruns + 1) + " times"};
 }
 
 }  // namespace seaway::controller

@@ -53,8 +53,8 @@ enum class EventKind : std::uint8_t {
   kFetch,          // A client's array is read: island, object = array, tenant, value = bytes.
   kMessage,        // Messages of one kind: place = role, position = kind, value = count.
   kDeviceLost,     // A device runs nothing any more, its memory is gone: island, place = device.
-  kHostJoined,     // A new life of an island's host, which knows nothing: island, value = its epoch.
-  kHostLost,       // The controller knows that it is gone: island.
+  kHostJoined,  // A new life of an island's host, which knows nothing: island, value = its epoch.
+  kHostLost,    // The controller knows that it is gone: island.
   kSchedulerLost,  // The same of a scheduler: island.
   kView,           // A scheduler begins anew with what its host knows: island, value = number,
                    // object = parts that the host has.
