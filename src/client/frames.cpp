@@ -169,8 +169,9 @@ Frame upload(ClientId client, ArrayId array, const transport::Payload& payload) 
     bulk.setKind(wire::Bulk::Kind::UPLOAD);
     bulk.setId(array);
     // One shard that was not copied lies on its own.
-    bulk.setStride(payload.stride > 0 ? payload.stride : payload.bytes);
-    bulk.setData({reinterpret_cast<const kj::byte*>(payload.base), payload.bytes});
+    bulk.setStride(payload.stride > 0 ? payload.stride : payload.shard_bytes);
+    auto data = bulk.initData(static_cast<unsigned>(transport::extent_of(payload)));
+    transport::copy_shards(payload, std::as_writable_bytes(std::span(data.begin(), data.size())));
   });
 }
 

@@ -407,6 +407,15 @@ void Session::stop_all_timers() {
   timers_.clear();
 }
 
+std::string Session::waiting() {
+  std::lock_guard guard(mutex_);
+  std::string text = std::to_string(in_flight_.size()) + " runs and puts";
+  for (const auto& [request, fetch] : fetches_) text += ", fetch " + std::to_string(request);
+  for (const auto& [request, pending] : requests_) text += ", \"" + pending.what + "\"";
+  return text + ", " + std::to_string(runs_in_flight_) + " runs in flight, " +
+         std::to_string(upload_bytes_) + " bytes on their way";
+}
+
 // The end.
 
 void Session::close() { end(cancelled("client " + std::to_string(id()) + " has been closed")); }

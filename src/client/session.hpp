@@ -75,6 +75,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void fetch(Record& record, std::uint32_t index, std::shared_ptr<internal::FetchSink> sink,
              std::span<std::byte> target);
   void cancel_fetch(std::uint64_t request);
+  /// What has no outcome yet, for people.
+  std::string waiting();
   std::size_t in_flight() const { return runs_in_flight_.load(std::memory_order_relaxed); }
 
   // Uploads (upload.cpp).

@@ -46,7 +46,11 @@ transport::Payload split(const ArraySpec& spec, const std::byte* data) {
       transfer::copy_region(data, base + shard * stride, copy);
     }
   }
-  return {.base = base, .stride = stride, .owner = std::move(owner), .bytes = size};
+  return {.base = base,
+          .stride = stride,
+          .owner = std::move(owner),
+          .shards = static_cast<std::size_t>(shards),
+          .shard_bytes = shard_bytes};
 }
 
 void join(const ArraySpec& spec, const transport::Payload& shards, std::span<std::byte> target) {
@@ -131,9 +135,9 @@ Record* Session::put(TensorType type, const std::byte* data, std::size_t element
   const bool is_aliased = semantics == HostBufferSemantics::kZeroCopy &&
                           wanted.sharding.mesh().device_count() == 1 && count > 0 &&
                           reinterpret_cast<std::uintptr_t>(data) % kAlignment == 0;
-  transport::Payload payload = is_aliased
-                                   ? transport::Payload{const_cast<std::byte*>(data), 0, {}, bytes}
-                                   : split(wanted, data);
+  transport::Payload payload =
+      is_aliased ? transport::Payload{const_cast<std::byte*>(data), 0, {}, 1, bytes}
+                 : split(wanted, data);
   ensure_defined(spec);
   Record* record = Record::make(*interned, 1);
   record->is_run = false;

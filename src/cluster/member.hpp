@@ -7,6 +7,7 @@
 
 #include "actor/engine.hpp"
 #include "actor/router.hpp"
+#include "client/session.hpp"
 #include "cluster/embedded.hpp"
 #include "cluster/peers.hpp"
 #include "events/event_stream.hpp"
@@ -60,6 +61,8 @@ class Member {
   /// The core of the role that this one plays; null for the others. For checkers.
   controller::ControllerCore* controller() { return controller_ ? &controller_->core() : nullptr; }
   const island::SchedulerActor* scheduler() const { return scheduler_; }
+  /// What its client, if it has one, waits for.
+  std::string waiting() { return session_ ? session_->waiting() : ""; }
   device::HostCore* host() { return host_ ? &host_->core() : nullptr; }
 
  private:

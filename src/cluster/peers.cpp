@@ -208,7 +208,10 @@ void Peers::lose(ProcessId process, Peer& peer) {
   // Nobody was there to be lost, unless somebody was talked to.
   const bool has_sent = peer.conversation->counts().sent > 0;
   const bool is_news = peer.is_told || has_sent;
-  peer.epoch_min = std::max(peer.epoch_min, epoch + 1);
+  // Who says that it is over has begun another one already, which has to be heard: if each end
+  // refused what the other one has just begun, they would end one after the other for ever.
+  const bool has_begun_anew = peer.conversation->reason().code() == StatusCode::kCancelled;
+  peer.epoch_min = std::max(peer.epoch_min, has_begun_anew ? epoch : epoch + 1);
   // A conversation in which nothing was said has not begun.
   if (epoch == 0 && !has_sent) --peer.attempt;
   begin(process, peer);

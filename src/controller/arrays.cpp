@@ -55,7 +55,6 @@ void ControllerCore::remove_array(ArrayId id, Array& array) {
          cancelled("array " + std::to_string(sequence_of(id)) +
                    " was dropped before there was room for it"));
   }
-  if (array.is_arriving) end_arrival(array);
   if (array.is_counted) {
     give_back(client, array.island, array.kept_bytes);
     // Of a donated array too: a run that never started, or that does not read it there, took

@@ -93,6 +93,11 @@ void ControllerCore::goodbye(ClientId client_id) {
   }
   std::sort(owned.begin(), owned.end());  // The order of the table must not be seen.
   for (const ArrayId id : owned) release(client_id, id);
+  for (const ArrayId id : owned) {
+    Array* const array = find_array(id);
+    if (!array || !array->is_arriving) continue;
+    fail_array(id, *array, cancelled("client " + std::to_string(client_id) + " has gone"));
+  }
   for (const auto& [id, slice] : slices_) {
     if (slice->client == client_id && !slice->is_released) close(*slice);
   }

@@ -141,7 +141,7 @@ class ControllerCore {
   std::vector<SliceId> slices_on(IslandId island, DeviceId device) const;
   bool has_slice(SliceId slice) const { return slices_.contains(slice); }
   /// What each client's first run that has no stamp waits for, one line each; for people.
-  std::string waiting() const;
+  std::string waiting();
   std::size_t runs_unfinished() const { return runs_unfinished_; }
   std::size_t array_count() const { return arrays_.size(); }
   std::size_t client_count() const { return clients_.size(); }
@@ -237,6 +237,7 @@ class ControllerCore {
   void begin_view(IslandId island);
   void await(Function& function, IslandId island);
   void fail_parts_on(IslandId island, const Status& cause);
+  void fail_runs_that_left_on(IslandId island, const Status& cause);
   void fail_arrays_on(IslandId island, const Status& cause);
   void fail_reads_on(IslandId island, const Status& cause);
   void fail_array(ArrayId id, Array& array, const Status& status);

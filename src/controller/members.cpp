@@ -73,6 +73,7 @@ void ControllerCore::host_lost(IslandId island, const std::string& why) {
     binder_.lose(island, device);
   }
   fail_parts_on(island, cause);
+  fail_runs_that_left_on(island, cause);
   fail_arrays_on(island, cause);
   fail_reads_on(island, cause);
   for (auto& [id, function] : functions_) {
@@ -151,6 +152,7 @@ void ControllerCore::fail_parts_on(IslandId island, const Status& cause) {
   for (const Stamp stamp : stamps) part_finished(stamp, island);
 }
 
+/// Its record may be gone afterwards.
 void ControllerCore::fail_array(ArrayId id, Array& array, const Status& status) {
   array.state = Array::State::kFailed;
   array.is_stamped = true;
@@ -159,6 +161,26 @@ void ControllerCore::fail_array(ArrayId id, Array& array, const Status& status) 
   end_arrival(array);
   const Client& client = owner(id);
   if (!client.is_gone) outbox_.client(client.id).resolved.push_back({id, status});
+  drop_reference(id, array);
+}
+
+/// What a run has left there already, with a part that is over, and still needs.
+void ControllerCore::fail_runs_that_left_on(IslandId island, const Status& cause) {
+  std::vector<Stamp> stamps;
+  for (const Run* run : by_stamp_) {
+    if (!run || !run->failure.ok()) continue;
+    bool has_left = false;
+    for (std::uint32_t segment = 0; segment <= run->segment; ++segment) {
+      for (const program::PartPlanPtr& plan : run->program->plans[segment]) {
+        has_left |= plan->island == island && !plan->outputs.empty();
+      }
+    }
+    if (has_left) stamps.push_back(run->open_stamps.front());
+  }
+  std::sort(stamps.begin(), stamps.end());
+  for (const Stamp stamp : stamps) {
+    if (Run* run = run_at(stamp)) fail_launched(*run, cause);
+  }
 }
 
 void ControllerCore::end_arrival(Array& array) {
@@ -292,9 +314,11 @@ void ControllerCore::arrived(ArrayId id) {
   array->is_stamped = true;
   const Client& client = owner(id);
   if (!client.is_gone) outbox_.client(client.id).resolved.push_back({id, {}});
+  free_early(id, *array);
+  drop_reference(id, *array);
 }
 
-std::string ControllerCore::waiting() const {
+std::string ControllerCore::waiting() {
   std::string text =
       std::to_string(runs_in_flight_) + " of " + std::to_string(window()) + " runs are in flight\n";
   for (IslandId island = 0; island < options_.islands; ++island) {
@@ -302,6 +326,19 @@ std::string ControllerCore::waiting() const {
       text += "stamp " + std::to_string(stamp) + " is not over on island " +
               std::to_string(island) + "\n";
     }
+  }
+  std::set<ArrayId> uploads;
+  for (const auto& [id, array] : arrays_) {
+    if (array.state == Array::State::kPending && array.run == 0) uploads.insert(id);
+  }
+  for (const ArrayId id : uploads) {
+    const Array& array = *find_array(id);
+    text += "array " + std::to_string(sequence_of(id)) + " of client " +
+            std::to_string(client_of(id)) +
+            (array.is_arriving  ? " is on its way to island " + std::to_string(array.island)
+             : array.is_waiting ? " waits for room"
+                                : " is not there") +
+            "\n";
   }
   for (const auto& [id, client] : clients_) {
     if (client->queue.empty()) continue;

@@ -123,6 +123,7 @@ void ControllerCore::accept(const WaitingPut& put) {
     outbox_.client(client.id).resolved.push_back({put.array, {}});
   } else {
     array.is_arriving = true;
+    ++array.references;  // Until it is there: its handle may go before.
     ++put.slice->puts_arriving;
   }
   serve_fetches(put);

@@ -391,7 +391,7 @@ void HostActor::send_value(const HostOutbox::Fetched& answer) {
 /// Payload that was offered to a host of another process.
 void HostActor::send_bulk(const HostOutbox::Edge& edge) {
   if (edge.kind != HostOutbox::Edge::Kind::kDelivered || !edge.status.ok()) return;
-  const auto payload = wiring_.bulk.take_edge(edge.stamp, edge.edge);
+  auto payload = wiring_.bulk.take_edge(edge.stamp, edge.edge);
   SEAWAY_CHECK(payload.has_value(), edge.stamp, edge.edge);
   wire::FrameBuilder builder;
   auto bulk = builder.init_root<Message>().initBulk();
@@ -399,9 +399,10 @@ void HostActor::send_bulk(const HostOutbox::Edge& edge) {
   bulk.setId(edge.stamp);
   bulk.setEdge(edge.edge);
   bulk.setStride(payload->stride);
-  const std::size_t bytes =
-      edge.shards == 0 ? 0 : payload->stride * (edge.shards - 1) + edge.bytes / edge.shards;
-  bulk.setData({reinterpret_cast<const kj::byte*>(payload->base), bytes});
+  payload->shards = edge.shards;
+  payload->shard_bytes = edge.shard_bytes;
+  auto data = bulk.initData(static_cast<unsigned>(transport::extent_of(*payload)));
+  transport::copy_shards(*payload, std::as_writable_bytes(std::span(data.begin(), data.size())));
   wiring_.router.send(Role::kHost, edge.peer, builder.finish());
 }
 

@@ -46,9 +46,10 @@ struct HostOutbox {
     HostId peer = 0;
     Stamp stamp = 0;
     std::uint32_t edge = 0;
-    std::uint64_t bytes = 0;   // kDelivered: payload, for the link's bandwidth.
-    std::uint32_t shards = 0;  // The same: of so many shards.
-    Status status;
+    Status status = {};
+    std::uint64_t bytes = 0;      // kDelivered: payload, for the link's bandwidth.
+    std::uint32_t shards = 0;     // The same: of so many shards,
+    std::size_t shard_bytes = 0;  // without what they are rounded up by; is_process alone.
   };
   struct Fetched {
     ClientId client = 0;

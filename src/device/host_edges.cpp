@@ -91,7 +91,7 @@ void HostCore::arm(PartRun& part) {
     part.receives[r].state = ReceiveState::State::kArmed;
     // One host serves an island: hosts and islands have the same numbers.
     outbox_.edges.push_back(
-        {Edge::Kind::kArmed, plan.receives[r].peer, part.stamp, plan.receives[r].edge, 0, 0, {}});
+        {Edge::Kind::kArmed, plan.receives[r].peer, part.stamp, plan.receives[r].edge, {}});
   }
 }
 
@@ -100,13 +100,8 @@ void HostCore::decline(PartRun& part) {
   const program::PartPlan& plan = *part.plan->part;
   for (std::uint32_t r = 0; r < part.receives.size(); ++r) {
     if (part.receives[r].state == ReceiveState::State::kClosed) continue;
-    outbox_.edges.push_back({Edge::Kind::kDeclined,
-                             plan.receives[r].peer,
-                             part.stamp,
-                             plan.receives[r].edge,
-                             0,
-                             0,
-                             {}});
+    outbox_.edges.push_back(
+        {Edge::Kind::kDeclined, plan.receives[r].peer, part.stamp, plan.receives[r].edge, {}});
     close_receive(part, r);
   }
 }
@@ -127,7 +122,7 @@ void HostCore::on_delivered(PartRun& part, std::uint32_t receive, HostId from, S
     SEAWAY_CHECK(found != nullptr, stamp, edge);
     found->receives[receive].has_value = true;
     close_receive(*found, receive);
-    outbox_.edges.push_back({Edge::Kind::kConsumed, from, stamp, edge, 0, 0, {}});
+    outbox_.edges.push_back({Edge::Kind::kConsumed, from, stamp, edge, {}});
     end_part_if_over(*found);
   };
   if (!status.ok()) {
@@ -175,7 +170,7 @@ void HostCore::try_send(PartRun& part, std::uint32_t send) {
   if (losses_ > 0 && !part.has_failed() && !state.moved.has_value()) {
     if (Status loss = lost_value(part, shape.value); !loss.ok()) fail(part, std::move(loss));
   }
-  Edge message{Edge::Kind::kDelivered, state.receiver, part.stamp, shape.edge, 0, 0, part.failure};
+  Edge message{Edge::Kind::kDelivered, state.receiver, part.stamp, shape.edge, part.failure};
   if (!part.has_failed()) {
     const program::Value& value = part.plan->part->values[shape.value];
     const function::ShardedBuffer source = state.moved.has_value()
@@ -184,6 +179,10 @@ void HostCore::try_send(PartRun& part, std::uint32_t send) {
     message.shards =
         static_cast<std::uint32_t>(part.plan->part->groups[value.group].devices.size());
     message.bytes = value.shard_bytes * message.shards;
+    if (options_.is_process) {
+      const NamedSharding sharding(Mesh(0, part.plan->part->groups[value.group].axes), value.spec);
+      message.shard_bytes = sharding.shard_type(value.type).bytes();
+    }
     bulk_.offer_edge(part.stamp, shape.edge, {source.base, source.stride, nullptr});
   }
   events_.record({.time_ns = clock_.now_ns(),

@@ -73,6 +73,9 @@ class AppRun {
       report.counts["connection half open"] = wires.half_opens;
       report.counts["bits flipped"] = wires.flips;
       report.counts["packets repeated"] = wires.repeats;
+      // Each packet has a delay of its own.
+      const bool is_jittery = world_.latency_max_ns > world_.latency_min_ns;
+      report.counts["packets delayed"] = is_jittery ? wires.writes : 0;
     }
     simulation_.reset();
     return report;

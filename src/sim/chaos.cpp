@@ -4,17 +4,19 @@
 
 #include <atomic>
 #include <cstdio>
+#include <vector>
 
 #include "base/random.hpp"
 #include "sim/app_world.hpp"
 #include "sim/chaos_report.hpp"
+#include "sim/narrative.hpp"
 #include "sim/process_run.hpp"
 
 namespace seaway::sim {
 namespace {
 
 constexpr std::uint64_t kAgainStream = 0x616761696e000000;
-constexpr std::size_t kEventsShown = 40;
+constexpr std::size_t kStoryLines = 40;
 
 std::atomic<std::uint64_t> running_seed = 0;
 
@@ -84,12 +86,12 @@ std::string to_text(const SeedReport& report) {
   for (const Violation& violation : report.violations) {
     text += "  " + violation.invariant + " broken: " + violation.text + "\n";
   }
-  const std::size_t size = report.last_events.size();
-  const std::size_t first = size > kEventsShown ? size - kEventsShown : 0;
-  if (size > 0) text += "  last events:\n";
-  for (std::size_t i = first; i < size; ++i) {
-    text += "    " + events::to_string(report.last_events[i]) + "\n";
-  }
+  std::vector<Violation> told = report.violations;
+  // Of a hang, whoever is in its chain is what it is about.
+  if (!report.chain.empty()) told.push_back({report.breach, "", report.chain});
+  const std::string story = narrate(report.last_events, told, kStoryLines);
+  if (!story.empty()) text += "  last events:\n" + story;
+  if (!report.chain.empty()) text += "  what holds it up:\n" + report.chain;
   if (!report.story.empty()) text += "  last events:\n" + report.story;
   if (!report.waiting.empty()) text += "  who waits for what:\n" + report.waiting;
   return text + "  replay: seaway chaos " +

@@ -32,10 +32,13 @@ struct ChaosOptions {
   bool json = false;                // One JSON object a line for each seed, and nothing else.
   bool shows_progress = false;      // A line that is drawn again and again: on terminals only.
   bool must_cover = false;          // A feature that no seed had is an error.
+  bool bare = false;                // Figures have those of a bare scheduler beside them.
   double time_budget_s = 0;         // 0: none.
   std::uint32_t again_percent = 5;  // So many seeds run twice, to compare their hashes.
   /// With `replay`: gets the trace of the seed, in Chrome's format. Empty: nobody wants it.
   std::function<void(const std::string& trace)> on_trace = nullptr;
+  /// Hears of each seed in their order: what exit code it came to, and in how many steps.
+  std::function<void(int exit_code, std::uint64_t steps)> on_seed = nullptr;
   /// For each run of each seed. No word of the command line sets it.
   ReplaceBackend replace_backend = nullptr;
 };

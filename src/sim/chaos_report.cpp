@@ -4,9 +4,14 @@
 
 #include <cstdio>
 
+#include "sim/bare_schedule.hpp"
+
 namespace seaway::sim {
 namespace {
 
+/// Enough of them for all policies of the schedule.
+constexpr std::uint64_t kBareSeeds = 20;
+constexpr std::uint64_t kBareSteps = 50'000;
 constexpr std::uint64_t kProgressNs = 500'000'000;
 /// To the first column, and away with what stood there.
 constexpr const char* kFreshLine = "\r\x1b[K";
@@ -40,6 +45,7 @@ bool ChaosReport::add(const SeedLine& line) {
     std::printf("%s\n", line.json.c_str());
     std::fflush(stdout);  // A later seed may end the process.
   }
+  if (options_.on_seed) options_.on_seed(exit_code_of(line.breach), line.steps);
   if (line.breach != Breach::kNone) {
     clear_progress();
     // With --json standard output is for machines alone.
@@ -60,6 +66,7 @@ void ChaosReport::add_crash(std::uint64_t seed, const std::string& text) {
                  options_.apps ? "--apps " : "", number);
   }
   std::fprintf(stderr, "%s", text.c_str());
+  if (options_.on_seed) options_.on_seed(kChaosCrash, 0);
   exit_code_ = kChaosCrash;
 }
 
@@ -82,6 +89,16 @@ void ChaosReport::clear_progress() {
   shown_ns_ = 0;
 }
 
+void ChaosReport::print_bare(double steps_per_s) const {
+  const std::uint64_t begin_ns = clock_.now_ns();
+  std::uint64_t steps = 0;
+  for (std::uint64_t seed = 1; seed <= kBareSeeds; ++seed) steps += run_bare(seed, kBareSteps);
+  const double bare_per_s =
+      static_cast<double>(steps) / (static_cast<double>(clock_.now_ns() - begin_ns + 1) / 1e9);
+  std::printf("%.0f steps/s of a bare scheduler (%u actors that pass empty frames): %.1f times\n",
+              bare_per_s, kBareActors, bare_per_s / steps_per_s);
+}
+
 int ChaosReport::finish() {
   clear_progress();
   if (exit_code_ != kChaosClean) return exit_code_;
@@ -100,7 +117,8 @@ int ChaosReport::finish() {
     if (!options_.replay && !options_.apps)
       std::printf("covered: %s\n", coverage_.to_string().c_str());
     const double seconds = elapsed_s();
-    std::printf("%.0f seeds/s, %.0f steps/s, virtual time %.1fx\n",
+    if (options_.bare) print_bare(static_cast<double>(steps_) / seconds);
+    std::printf("%.0f seeds/s, %.0f steps/s with all checks, virtual : wall = %.1f : 1\n",
                 static_cast<double>(seeds_) / seconds, static_cast<double>(steps_) / seconds,
                 static_cast<double>(virtual_ns_) / 1e9 / seconds);
   }

@@ -30,6 +30,8 @@ class ChaosReport {
   double elapsed_s() const;
   void show_progress(std::uint64_t seed);
   void clear_progress();
+  /// How fast the engine is by itself, on this machine and now; the seeds took `steps_per_s`.
+  void print_bare(double steps_per_s) const;
 
   const ChaosOptions& options_;
   const Clock& clock_;

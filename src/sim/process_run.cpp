@@ -23,7 +23,7 @@ constexpr std::uint64_t kSecond = 1'000 * kMs;
 /// Each user may come back so often, as a new client: after its death, or its controller's.
 constexpr std::uint32_t kComebacks = 3;
 /// After everything is whole, a client has so long to end: its requests have deadlines.
-constexpr std::uint64_t kLivenessNs = 120 * kSecond;
+constexpr std::uint64_t kLivenessNs = 150 * kSecond;
 /// A dead client's arrays are gone within 5 s (P6); other ends take no longer.
 constexpr std::uint64_t kSettleNs = 5 * kSecond;
 constexpr std::uint64_t kPauseStream = 0x7573657270617573;
@@ -145,6 +145,7 @@ class ProcessWorld {
     options.weight = world_.weight_of(options.tenant);
     options.upload_bytes_max = world_.upload_bytes_max;
     options.runs_in_flight_max = world_.runs_in_flight_max;
+    options.request_timeout = std::chrono::seconds(3);
     options.when_full = user % 2 == 0 ? WhenFull::kWait : WhenFull::kRefuse;
     auto client = member.connect(std::move(options));
     if (!client.ok()) return;  // Its deadline passed, or the controller was lost: it comes back.
@@ -203,6 +204,11 @@ class ProcessWorld {
         const std::string why = host->host()->why(stamp);
         if (!why.empty()) text += "host, stamp " + std::to_string(stamp) + ": " + why + "\n";
       }
+    }
+    for (const auto& [user, state] : states_) {
+      cluster::Member* const client = cluster_->member({Role::kClient, state.client});
+      if (client)
+        text += "client " + std::to_string(state.client) + ": " + client->waiting() + "\n";
     }
     cluster::Member* controller = cluster_->member({Role::kController, 0});
     if (controller) {

@@ -12,6 +12,7 @@
 #include "sim/checkers.hpp"
 #include "sim/simulated_client.hpp"
 #include "sim/stock.hpp"
+#include "sim/wait_log.hpp"
 #include "sim/world.hpp"
 
 namespace seaway::sim {
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::size_t kEvents = 1 << 12;       // For the last words of a world.
 constexpr std::size_t kTraceEvents = 1 << 20;  // More than any world has.
+constexpr std::size_t kChainLines = 20;
 
 /// Only for the report of a crash: nothing else may look into a world while it runs.
 const events::EventRing* running_ring = nullptr;
@@ -54,6 +56,7 @@ class SimulatedCluster {
     events_.add_observer(checkers_);
     events_.add_observer(coverage_);
     events_.add_observer(losses_);
+    events_.add_observer(waits_);
   }
 
   ~SimulatedCluster() {
@@ -83,6 +86,9 @@ class SimulatedCluster {
     }
     if (verdict_.ok()) check_end();
     if (!verdict_.ok()) report.waiting = waiting();
+    if (verdict_.breach() == Breach::kLiveness) {
+      report.chain = waits_.explain(surroundings_, verdict_.violations(), kChainLines);
+    }
     report.seed = world_.seed;
     report.steps = engine_->steps();
     report.virtual_ns = engine_->now_ns();
@@ -302,6 +308,7 @@ class SimulatedCluster {
   Checkers checkers_;
   CoverageCounter coverage_;
   Losses losses_;
+  WaitLog waits_;
   std::set<SliceId> struck_;  // They lay on a lost device, behind its loss,
   std::map<std::pair<IslandId, DeviceId>, std::set<SliceId>> struck_now_;  // and those still do.
   std::set<ArrayId> held_;                                                 // By clients that rest.

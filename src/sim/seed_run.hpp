@@ -33,6 +33,7 @@ struct SeedReport {
   std::vector<Violation> violations;
   std::vector<events::Event> last_events;  // Only after a violation, or when asked for.
   std::string waiting;                     // Who waits for what, after a hang.
+  std::string chain;                       // Of those, what holds up the rest: also after a hang.
   std::string story;                       // Of actors: the last of the ledger, as last_events.
   std::string trace;                       // Chrome's format, when asked for.
 };

@@ -23,6 +23,7 @@ bool is_loss(const Status& status) {
     case StatusCode::kIslandUnavailable:
     case StatusCode::kControllerRestarted:
     case StatusCode::kMaybeExecuted:
+    case StatusCode::kDeadlineExceeded:
       return true;
     default:
       break;
@@ -30,7 +31,7 @@ bool is_loss(const Status& status) {
   if (status.code() != StatusCode::kInputLost) return false;
   const std::string& text = status.message();
   for (const char* cause : {"DEVICE_LOST: ", "HOST_LOST: ", "ISLAND_UNAVAILABLE: ",
-                            "CONTROLLER_RESTARTED: ", "MAYBE_EXECUTED: "}) {
+                            "CONTROLLER_RESTARTED: ", "MAYBE_EXECUTED: ", "DEADLINE_EXCEEDED: "}) {
     if (text.find(cause) != std::string::npos) return true;
   }
   return false;

@@ -13,13 +13,25 @@ constexpr std::align_val_t kAlignment{64};
 
 }  // namespace
 
+std::size_t extent_of(const Payload& payload) {
+  return payload.shards == 0 ? 0 : payload.stride * (payload.shards - 1) + payload.shard_bytes;
+}
+
+void copy_shards(const Payload& payload, std::span<std::byte> target) {
+  if (payload.shard_bytes == 0) return;
+  for (std::size_t shard = 0; shard < payload.shards; ++shard) {
+    const std::size_t at = shard * payload.stride;
+    std::memcpy(target.data() + at, payload.base + at, payload.shard_bytes);
+  }
+}
+
 Payload copy_payload(std::span<const std::byte> bytes, std::size_t stride) {
   const std::size_t size =
       std::max<std::size_t>(static_cast<std::size_t>(kAlignment), bytes.size());
   auto* const base = static_cast<std::byte*>(::operator new(size, kAlignment));
   std::shared_ptr<void> owner(base, [](void* block) { ::operator delete(block, kAlignment); });
   if (!bytes.empty()) std::memcpy(base, bytes.data(), bytes.size());
-  return {base, stride, std::move(owner), bytes.size()};
+  return {base, stride, std::move(owner)};
 }
 
 }  // namespace seaway::transport

@@ -19,8 +19,17 @@ struct Payload {
   std::byte* base = nullptr;
   std::size_t stride = 0;
   std::shared_ptr<void> owner;
-  std::size_t bytes = 0;  // In all; 0: whoever takes it knows.
+  // Whoever takes it within the process knows these:
+  std::size_t shards = 0;
+  std::size_t shard_bytes = 0;  // Of each; what lies between shards is nobody's business.
 };
+
+/// Copies the shards of `payload`, and nothing that lies between them, to `target`, each at the
+/// same place as in `payload`. The rest of `target` stays as it is: zeros, for it may go to a
+/// stranger.
+void copy_shards(const Payload& payload, std::span<std::byte> target);
+/// How large that target is.
+std::size_t extent_of(const Payload& payload);
 
 /// A copy of `bytes`, in memory that is aligned for kernels.
 Payload copy_payload(std::span<const std::byte> bytes, std::size_t stride);

@@ -282,6 +282,67 @@ class ChaosTest(unittest.TestCase):
                          seaway("chaos", "--apps", "--replay", "7").stdout.splitlines()[0].split("hash")[1])
         self.assertEqual(seaway("chaos", "--apps", "--replay", "7", "--trace", "seed.json").returncode, 1)
 
+    def test_a_range_goes_on_where_it_ended_and_runs_no_seed_twice(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "clean.txt")
+            first = seaway("chaos", "--range", path, "--seeds", "1..20")
+            self.assertEqual(first.returncode, 0, first.stderr)
+            self.assertRegex(first.stdout, r"(?m)^20 seeds, .* clean$")
+            self.assertRegex(first.stdout, r"(?m)^clean: 1\.\.20 \(20 seeds, \d+ steps, of kind "
+                                           r"programs, commit \S+, build [0-9a-f]{16}\)$")
+            more = seaway("chaos", "--range", path, "--seeds", "1..30", "--jobs", "2")
+            self.assertRegex(more.stdout, r"(?m)^10 seeds, ")
+            self.assertRegex(more.stdout, r"(?m)^clean: 1\.\.30 \(30 seeds, ")
+            done = seaway("chaos", "--range", path, "--seeds", "1..30")
+            self.assertEqual(done.stdout, more.stdout.splitlines()[-1] + "\n")
+            self.assertEqual(seaway("chaos", "--range", path, "--seeds", "40..50").returncode, 1)
+            apps = seaway("chaos", "--range", path, "--apps", "--seeds", "1..5")
+            self.assertRegex(apps.stdout, r"(?m)^clean: 1\.\.5 \(5 seeds, .* of kind apps,")
+            self.assertEqual(os.listdir(directory), ["clean.txt"])
+
+    def test_a_seed_that_fails_ends_its_range_and_is_in_the_file(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "clean.txt")
+            chaos = subprocess.Popen([COMMAND, "chaos", "--range", path, "--seeds", "1..1000000", "--json"],
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            chaos.stdout.readline()
+            with open(f"/proc/{chaos.pid}/task/{chaos.pid}/children") as file:
+                os.kill(int(file.read().split()[0]), signal.SIGKILL)
+            output, errors = chaos.communicate(timeout=60)
+            self.assertEqual(chaos.returncode, 127)
+            last = len(output.splitlines()) + 1
+            self.assertRegex(errors, rf"(?m)^clean: 1\.\.{last} .*; seed {last + 1} ended with 127$")
+            with open(path) as file:
+                self.assertRegex(file.read(), rf"(?m) first=1 seeds={last} steps=\d+ failed=127$")
+
+    def test_a_file_that_is_no_range_or_cannot_be_written_is_refused_before_any_seed_runs(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "clean.txt")
+            with open(path, "w") as file:
+                file.write("all of them\n")
+            done = seaway("chaos", "--range", path, "--seeds", "1..5")
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn("line 1 is no count of clean seeds: 'all of them'", done.stderr)
+        done = seaway("chaos", "--range", "/nowhere/clean.txt", "--seeds", "1..5")
+        self.assertEqual(done.returncode, 2)
+        self.assertNotIn("seeds/s", done.stdout)
+        self.assertIn("/nowhere/clean.txt: cannot write it", done.stderr)
+
+    def test_figures_of_a_bare_scheduler_stand_beside_those_of_the_seeds(self):
+        lines = seaway("chaos", "--seeds", "1..3", "--bare").stdout.splitlines()
+        self.assertRegex(lines[-2], r"^\d+ steps/s of a bare scheduler .*: \d+\.\d times$")
+        self.assertRegex(lines[-1], r"^\d+ seeds/s, \d+ steps/s with all checks, "
+                                    r"virtual : wall = \d+\.\d : 1$")
+        self.assertNotIn("bare", seaway("chaos", "--seeds", "1..3").stdout)
+
+    def test_the_list_of_faults_has_each_of_them_and_runs_no_seed(self):
+        done = seaway("chaos", "--faults", "list")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(re.findall(r"(?m)^F(\d+) ", done.stdout), [str(i) for i in range(1, 34)])
+        self.assertNotIn("seeds", done.stdout)
+        self.assertEqual(seaway("chaos", "--faults", "some").returncode, 1)
+        self.assertEqual(seaway("chaos", "--faults", "list", "--seeds", "1..2").returncode, 1)
+
     def test_few_seeds_do_not_cover_everything_and_that_can_be_an_error(self):
         done = seaway("chaos", "--seeds", "1..2", "--must-cover")
         self.assertEqual(done.returncode, 2)

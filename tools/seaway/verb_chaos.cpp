@@ -9,9 +9,11 @@
 #include <fstream>
 
 #include "base/clock.hpp"
+#include "chaos_range.hpp"
 #include "chaos_workers.hpp"
 #include "sim/app_world.hpp"
 #include "sim/chaos.hpp"
+#include "sim/fault_catalogue.hpp"
 #include "verbs.hpp"
 
 namespace seaway::tools {
@@ -27,6 +29,8 @@ struct Arguments {
   std::uint32_t jobs = 1;
   std::uint64_t every = 0;  // Not 0: a process of --jobs.
   std::string trace_path;
+  std::string faults;
+  std::string range_path;
 };
 
 /// Returns whether the whole file could be written.
@@ -97,15 +101,36 @@ void add_chaos(CLI::App& app, int& exit_code) {
                    "write the replayed seed to a file for https://ui.perfetto.dev")
       ->needs(replay)
       ->excludes(apps);
+  CLI::Option* const range =
+      verb->add_option("--range", arguments->range_path,
+                       "a file that keeps which seeds were clean, and is gone on from")
+          ->excludes(replay);
   verb->add_flag("--must-cover", arguments->options.must_cover,
                  "exit 2 when the seeds leave out something that they are there to do")
-      ->excludes(apps);
+      ->excludes(apps)
+      ->excludes(range);
+  verb->add_flag("--bare", arguments->options.bare,
+                 "measure a bare scheduler too, and print its figure beside the others");
+  CLI::Option* const faults =
+      verb->add_option("--faults", arguments->faults,
+                       "list: which faults there are, and which worlds they are simulated in")
+          ->check(CLI::IsMember({"list"}))
+          ->excludes(seeds)
+          ->excludes(replay)
+          ->excludes(range);
   verb->add_option("--every", arguments->every)->group("");  // For processes of --jobs alone.
   verb->footer(
       "example: seaway chaos --seeds 1..1000 --jobs 4\n"
       "         seaway chaos --apps --seeds 1..1000\n"
-      "         seaway chaos --replay 123 --trace seed.json");
-  verb->callback([arguments, replay, &exit_code] {
+      "         seaway chaos --replay 123 --trace seed.json\n"
+      "         seaway chaos --range clean.txt --seeds 1..50000 --time-budget 60\n"
+      "         seaway chaos --faults list");
+  verb->callback([arguments, replay, faults, &exit_code] {
+    if (faults->count() > 0) {
+      std::fputs(sim::fault_table().c_str(), stdout);
+      exit_code = kDone;
+      return;
+    }
     sim::ChaosOptions& options = arguments->options;
     parse_seeds(arguments->seeds, options.first_seed, options.last_seed);
     if (replay->count() > 0) {
@@ -126,8 +151,16 @@ void add_chaos(CLI::App& app, int& exit_code) {
         is_written = write_file(arguments->trace_path, trace);
       };
     }
-    exit_code = arguments->jobs > 1 ? run_chaos_workers(options, arguments->jobs, RealClock())
-                                    : sim::run_chaos(options, RealClock());
+    const RealClock clock;
+    const auto run = [&](const sim::ChaosOptions& wanted) {
+      // A count outlives a seed that crashes: such a seed takes a process of its own with it.
+      const bool is_alone = arguments->jobs == 1 && arguments->range_path.empty();
+      return is_alone ? sim::run_chaos(wanted, clock)
+                      : run_chaos_workers(wanted, arguments->jobs, clock);
+    };
+    exit_code = arguments->range_path.empty()
+                    ? run(options)
+                    : run_chaos_range(arguments->range_path, options, clock, run);
     if (is_written) return;
     std::fprintf(stderr, "seaway: cannot write the trace to %s; choose another file with --trace\n",
                  arguments->trace_path.c_str());

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "actor/seeded_engine.hpp"
 #include "cluster/embedded.hpp"
 #include "seaway/client.hpp"
 #include "seaway/function.hpp"
