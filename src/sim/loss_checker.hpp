@@ -31,6 +31,7 @@ class LossChecker final : public events::EventSink {
   void start(const events::Event& event);
   void doom(const events::Event& event);
   void run_again(const events::Event& event);
+  bool has_lost_device(RunId run) const;
   void resolve(const events::Event& event);
 
   const Surroundings& surroundings_;
