@@ -134,6 +134,7 @@ void ControllerCore::finish_migration(Run& run) {
     keep(client, array.island, array.kept_bytes);
   } else {
     array.state = Array::State::kFailed;
+    delete array.failure;  // It may have been lost where it came from, too.
     outbox_.islands[slice.target.island].frees.push_back(run.first_output);
     // Down a chain the root cause is passed on as it is.
     array.failure = run.failure.code() == StatusCode::kInputLost

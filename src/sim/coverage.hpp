@@ -4,10 +4,12 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/ids.hpp"
 #include "events/event_stream.hpp"
 
 namespace seaway::sim {
@@ -58,9 +60,11 @@ enum class Feature : std::uint8_t {
   kRelaunchedOut,  // A device that was lost as it did not launch a gang often enough.
   kHungGang,       // Given up by its host.
   kLateGang,       // Such a gang that ended after all.
+  kRerun,          // A run that was run again, as it had failed of a loss,
+  kRerunOk,        // and one that succeeded then.
 };
-constexpr std::size_t kFeatures = 44;
-static_assert(static_cast<std::size_t>(Feature::kLateGang) + 1 == kFeatures);
+constexpr std::size_t kFeatures = 46;
+static_assert(static_cast<std::size_t>(Feature::kRerunOk) + 1 == kFeatures);
 
 /// "several clients".
 std::string_view to_string(Feature feature);
@@ -88,6 +92,7 @@ class CoverageCounter final : public events::EventSink {
 
  private:
   Coverage& coverage_;
+  std::set<RunId> again_;
 };
 
 }  // namespace seaway::sim
