@@ -411,7 +411,7 @@ ControllerOutbox::View ControllerCore::view_of(IslandId island) const {
   }
   for (const auto& [id, array] : arrays_) {
     // Of a donated one nobody speaks any more when its taker has its stamp.
-    const bool is_named = !array.is_freed && !(array.is_donated && array.open_readers == 0);
+    const bool is_named = !array.is_freed && !array.is_taken;
     if (array.is_counted && array.island == island && is_named) named.insert(array.physical);
   }
   view.named.assign(named.begin(), named.end());
