@@ -302,7 +302,7 @@ struct ClientRecord {
     run @0;      # id = run, object = program, first = first output id (the rest follow on)
     put @1;      # id = array, object = index of its ArraySpec registration; bytes follow by bulk
     release @2;  # id = array whose last handle is gone
-    fetch @3;    # id = array, object = request
+    fetch @3;    # id = array, object = request; first = 1: again, as a host said that it is lost
     cancel @4;   # id = run, or array whose put has waited for room long enough
     got @5;      # id = request: it has the value that it asked for; only where hosts may be lost
   }

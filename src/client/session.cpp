@@ -255,7 +255,7 @@ void Session::fetch(Record& record, std::uint32_t index, std::shared_ptr<interna
   // Before the record that tells a host of it.
   wiring_.bulk->offer_target(id(), request, target);
   const bool is_said = say([&](Outbox& outbox) {
-    fetches_[request] = {.sink = sink};
+    fetches_[request] = {.sink = sink, .array = record.array_id(index)};
     outbox.said.push_back(
         {.kind = Said::Kind::kFetch, .id = record.array_id(index), .object = request});
   });
@@ -309,14 +309,45 @@ void Session::on_resolved(std::vector<Outcome>& outcomes) {
   waiter_->notify();
 }
 
+namespace {
+
+/// What a host says of a value that went with a device, or cannot say any more.
+bool is_of_loss(StatusCode code) {
+  return code == StatusCode::kDeviceLost || code == StatusCode::kHostLost ||
+         code == StatusCode::kInputLost;
+}
+
+}  // namespace
+
+/// The run that makes the value may be run again: the controller knows, and its host does not.
+bool Session::ask_again(const Outcome& outcome) {
+  if (!is_of_loss(outcome.status.code())) return false;
+  bool is_first = false;
+  const bool is_said = say([&](Outbox& outbox) {
+    const auto found = fetches_.find(outcome.id);
+    is_first = found != fetches_.end() && found->second.loss.ok();
+    if (!is_first) return;
+    found->second.loss = outcome.status;
+    if (wiring_.is_process) outbox.said.push_back({.kind = Said::Kind::kGot, .id = outcome.id});
+    outbox.said.push_back(
+        {.kind = Said::Kind::kFetch, .id = found->second.array, .object = outcome.id, .first = 1});
+  });
+  return is_said && is_first;
+}
+
 void Session::on_fetched(std::vector<Outcome>& outcomes) {
   for (Outcome& outcome : outcomes) {
+    if (ask_again(outcome)) continue;
     std::shared_ptr<internal::FetchSink> sink;
     {
       std::lock_guard guard(mutex_);
       const auto found = fetches_.find(outcome.id);
       if (found == fetches_.end()) continue;
       sink = std::move(found->second.sink);
+      // An array that is gone by now is not what went wrong.
+      if (!outcome.status.ok() && !found->second.loss.ok() && !is_of_loss(outcome.status.code())) {
+        outcome.status = std::move(found->second.loss);
+      }
       fetches_.erase(found);
     }
     if (wiring_.is_process) {

@@ -141,7 +141,8 @@ class Session : public std::enable_shared_from_this<Session> {
   };
   struct PendingFetch {
     std::shared_ptr<internal::FetchSink> sink;
-    bool is_given_up = false;
+    ArrayId array = 0;
+    Status loss = {};  // Said by a host; the controller is asked whether the value is made again.
   };
 
   Status check_arguments(const ProgramRecord& program, std::span<const Array> arguments) const;
@@ -161,6 +162,7 @@ class Session : public std::enable_shared_from_this<Session> {
   template <class Append>
   bool say(Append&& append);
   bool say_frame(Frame frame);
+  bool ask_again(const Outcome& outcome);
   void finish(Record& record, Status status);
   void stop_timer(bool is_run, std::uint64_t id);
   Status closed_status();

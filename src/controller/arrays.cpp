@@ -93,7 +93,7 @@ void ControllerCore::release(ClientId client, ArrayId id) {
   drop_reference(id, *array);
 }
 
-void ControllerCore::fetch(ClientId client, ArrayId id, std::uint64_t request) {
+void ControllerCore::fetch(ClientId client, ArrayId id, std::uint64_t request, bool is_again) {
   Array* array = find_array(id);
   Status failure;
   if (!array || client_of(id) != client) {
@@ -116,9 +116,9 @@ void ControllerCore::fetch(ClientId client, ArrayId id, std::uint64_t request) {
   }
   // Of a run that spans islands the value counts only once all of it has finished.
   Run* run = array->state == Array::State::kPending ? run_of(array->run) : nullptr;
-  const bool is_single = run && run->is_started && run->program->plans.size() == 1 &&
-                         run->program->plans[0].size() == 1;
-  if (run && !is_single) {
+  const bool is_single = run && run->is_started && run->reruns == 0 && !run->is_returning &&
+                         run->program->plans.size() == 1 && run->program->plans[0].size() == 1;
+  if (run && (!is_single || is_again)) {
     run->fetches.push_back({id, client, request});
     return;
   }

@@ -32,6 +32,8 @@ struct ControllerLimits {
   std::uint32_t lookahead_max = 64;       // Runs of a client looked at behind one that waits.
   std::uint64_t arrays_max = 10'000'000;  // Live arrays of one tenant.
   std::size_t old_names_max = 4096;       // Of functions and programs of clients that are gone.
+  /// How often a run that failed of a loss is run again; 0: never.
+  std::uint32_t reruns_max = 3;
 };
 
 struct ControllerOptions {
@@ -75,7 +77,8 @@ class ControllerCore {
   void run(ClientId client, const RunRequest& request);
   void put(ClientId client, ArrayId array, std::uint64_t spec);
   void release(ClientId client, ArrayId array);
-  void fetch(ClientId client, ArrayId array, std::uint64_t request);
+  /// `is_again`: a host has answered with an error; the run that makes the array decides.
+  void fetch(ClientId client, ArrayId array, std::uint64_t request, bool is_again = false);
   void cancel(ClientId client, RunId run);
   void acquire_slice(ClientId client, std::uint64_t request, SliceId id,
                      program::SliceRequest wanted);
@@ -184,6 +187,16 @@ class ControllerCore {
   void end_run(Run& run);
   Status arg_failure(const Run& run) const;
 
+  // reruns.cpp
+  bool is_repeatable(const Program& program) const;
+  bool keeps_devices(const Program& program) const;
+  bool has_arguments(const Run& run) const;
+  void try_return(Run& run);
+  void take_back_outputs(Run& run);
+  void recall_readers(const Run& maker);
+  void put_back(Run& run);
+  Status final_failure(const Run& run) const;
+
   // arrays.cpp
   Array* find_array(ArrayId id);
   void drop_reference(ArrayId id, Array& array);
@@ -196,6 +209,7 @@ class ControllerCore {
   bool is_fetch_held(ArrayId id, const Array& array);
   void free_early(ArrayId id, Array& array);
   bool is_awaited(const Run& taker);
+  void begin_reading(Run& run);
   void end_reading(Run& run);
 
   // puts.cpp

@@ -96,8 +96,7 @@ void ControllerCore::run(ClientId client_id, const RunRequest& request) {
     resolve(run, invalid_argument(std::move(reason)));
     return;
   }
-  run.is_reading = true;
-  for (const Run::Use& arg : run.args) ++arg.array->open_readers;
+  begin_reading(run);
   for (std::size_t i = 0; i < run.args.size(); ++i) {
     if (i >= graph.donated.size() || !graph.donated[i]) continue;
     Array& array = *run.args[i].array;
@@ -178,6 +177,12 @@ Status ControllerCore::arg_failure(const Run& run) const {
                       " failed: " + array.failure->to_string());
   }
   return {};
+}
+
+void ControllerCore::begin_reading(Run& run) {
+  if (run.is_reading) return;
+  run.is_reading = true;
+  for (const Run::Use& arg : run.args) ++arg.array->open_readers;
 }
 
 void ControllerCore::end_reading(Run& run) {
@@ -304,12 +309,17 @@ void ControllerCore::start(Run& run) {
     array.is_counted = true;
     array.kept_bytes = run.program->kept_by_output[i];
   }
+  const std::vector<bool>& donated = run.program->graph.donated;
+  for (std::size_t i = 0; i < run.args.size() && i < donated.size(); ++i) {
+    if (donated[i]) run.args[i].array->is_taken = true;
+  }
   run.intermediates.resize(run.program->lowered.intermediates);
   for (ArrayId& id : run.intermediates) id = ++last_internal_array_;
   run.segment = 0;
   launch_segment(run);
-  // What a run on one island makes may be read as soon as it is made: its readers go along.
-  if (run.program->plans.size() == 1 && run.program->plans[0].size() == 1) {
+  // What a run on one island makes may be read as soon as it is made: its readers go along. They
+  // have had a host's word of a loss already when it is run again, and wait for its outcome.
+  if (run.reruns == 0 && run.program->plans.size() == 1 && run.program->plans[0].size() == 1) {
     for (const ControllerOutbox::Fetch& fetch : run.fetches) forward_fetch(fetch);
     run.fetches.clear();
   }
@@ -364,7 +374,7 @@ void ControllerCore::launch_segment(Run& run) {
   const auto physical = [this, &run](const SegmentArray& array, bool is_output) {
     if (array.kind == SegmentArray::Kind::kIntermediate) return run.intermediates[array.index];
     if (is_output || array.kind == SegmentArray::Kind::kProgramOutput)
-      return run.first_output + array.index;
+      return run.outputs.empty() ? run.first_output : run.outputs[array.index]->physical;
     return run.args[array.index].array->physical;
   };
   for (const program::PartPlanPtr& plan : plans) {

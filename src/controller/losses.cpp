@@ -34,8 +34,12 @@ Status ControllerCore::lost_slice(const Program& program) const {
   if (lost_devices_.empty()) return {};
   for (const auto& [id, generation] : program.generations) {
     const auto slice = slices_.find(id);
-    if (slice == slices_.end() || slice->second->failure.ok()) continue;
-    const Status& loss = slice->second->failure;
+    if (slice == slices_.end()) continue;
+    // One that was released is not bound anew.
+    const Status* const released =
+        slice->second->is_released ? loss_of(slice->second->binding) : nullptr;
+    if (!released && slice->second->failure.ok()) continue;
+    const Status& loss = released ? *released : slice->second->failure;
     return {loss.code(), "program " + program.graph.name + " uses slice " +
                              std::to_string(sequence_of(id)) + ", but " + loss.message() +
                              ", and no other device can take its place; release the slice, acquire "

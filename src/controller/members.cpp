@@ -48,10 +48,9 @@ void ControllerCore::host_joined(IslandId island, std::uint32_t epoch) {
   for (const auto& [id, definition] : spec_definitions_) outbox.definitions.push_back(definition);
   for (auto& [id, slice] : slices_) {
     if (slice->binding.island != island || slice->is_gone) continue;
-    // Programs are lowered anew, for their old plans are not known there.
-    ++slice->generation;
     slice->failure = Status();
     slice->is_displaced = false;
+    slice->is_renewed = true;
   }
   events_.record({.time_ns = clock_.now_ns(),
                   .value = epoch,
@@ -135,14 +134,22 @@ Status ControllerCore::loss_of_run(const Run& run, std::size_t open, IslandId is
 
 /// Nothing that was launched there ends any more: it has ended now.
 void ControllerCore::fail_parts_on(IslandId island, const Status& cause) {
-  for (const Stamp stamp : stamps_open_on(island)) {
-    Run* run = run_at(stamp);
-    if (!run) continue;
-    const auto at = std::find(run->open_stamps.begin(), run->open_stamps.end(), stamp);
-    const auto open = static_cast<std::size_t>(at - run->open_stamps.begin());
-    fail_launched(*run, loss_of_run(*run, open, island, cause));
-    part_finished(stamp, island);
+  const std::vector<Stamp> stamps = stamps_open_on(island);
+  const auto fail = [&](Run& run, Stamp stamp, bool is_final) {
+    const auto at = std::find(run.open_stamps.begin(), run.open_stamps.end(), stamp);
+    const auto open = static_cast<std::size_t>(at - run.open_stamps.begin());
+    Status loss = loss_of_run(run, open, island, cause);
+    if (is_final == (loss.code() == StatusCode::kMaybeExecuted)) {
+      fail_launched(run, std::move(loss));
+    }
+  };
+  // Those first: what one of the others takes with it must not hide what may have been done.
+  for (const bool is_final : {true, false}) {
+    for (const Stamp stamp : stamps) {
+      if (Run* run = run_at(stamp)) fail(*run, stamp, is_final);
+    }
   }
+  for (const Stamp stamp : stamps) part_finished(stamp, island);
 }
 
 /// Its record may be gone afterwards.
@@ -250,7 +257,9 @@ void ControllerCore::complain_of_pair(IslandId island) {
 }
 
 void ControllerCore::complain_of_peer(IslandId host, IslandId peer, std::uint32_t epoch) {
-  if (members_[peer].host_epoch != epoch || !has_host(host)) return;
+  // Who never heard the other one (0) means whoever is there.
+  if (epoch != 0 && members_[peer].host_epoch != epoch) return;
+  if (!has_host(peer) || !has_host(host)) return;
   const Status cause(StatusCode::kHostLost, "the hosts of islands " + std::to_string(host) +
                                                 " and " + std::to_string(peer) +
                                                 " could not reach each other");
@@ -402,7 +411,7 @@ ControllerOutbox::View ControllerCore::view_of(IslandId island) const {
   }
   for (const auto& [id, array] : arrays_) {
     // Of a donated one nobody speaks any more when its taker has its stamp.
-    const bool is_named = !array.is_freed && !(array.is_donated && array.open_readers == 0);
+    const bool is_named = !array.is_freed && !array.is_taken;
     if (array.is_counted && array.island == island && is_named) named.insert(array.physical);
   }
   view.named.assign(named.begin(), named.end());

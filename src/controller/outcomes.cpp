@@ -35,6 +35,8 @@ void ControllerCore::recycle(Run& run) {
   run.to_enqueue = 0;
   run.failure = Status();
   run.is_started = run.is_fully_stamped = run.is_cancelled = run.is_reading = false;
+  run.is_returning = false;
+  run.reruns = 0;
   run.fetches.clear();
   run.migration = nullptr;
   spare_runs_.push_back(&run);
@@ -63,6 +65,7 @@ void ControllerCore::fail_launched(Run& run, Status status) {
       outbox_.islands[plan->island].cancels.push_back({run.open_stamps[i], run.failure});
     }
   }
+  try_return(run);
 }
 
 void ControllerCore::part_finished(Stamp stamp, IslandId island) {
@@ -95,6 +98,8 @@ void ControllerCore::end_run(Run& run) {
     finish_migration(run);
     return;
   }
+  // What made its arguments fail may have been heard of only now.
+  if (!run.failure.ok()) try_return(run);
   Tenant& tenant = *run.client->tenant;
   --tenant.runs_in_flight;
   --runs_in_flight_;
@@ -117,7 +122,11 @@ void ControllerCore::end_run(Run& run) {
       }
     }
   }
-  resolve(run, run.failure);
+  if (run.is_returning) {
+    put_back(run);
+  } else {
+    resolve(run, final_failure(run));
+  }
 }
 
 void ControllerCore::resolve(Run& run, Status status) {
@@ -184,7 +193,10 @@ void ControllerCore::cancel(ClientId client, RunId id) {
   Status status =
       cancelled("run " + std::to_string(sequence_of(id)) + " was cancelled by its client");
   run->is_cancelled = true;
-  if (run->is_started) {
+  if (run->is_returning) {
+    run->is_returning = false;
+    run->failure = std::move(status);
+  } else if (run->is_started) {
     fail_launched(*run, std::move(status));
   } else {
     unqueue(*run);

@@ -109,7 +109,9 @@ struct ControllerCore::Run {
   bool is_started = false;        // Stamped at least once.
   bool is_fully_stamped = false;  // Its last segment has a stamp.
   bool is_cancelled = false;
-  bool is_reading = false;                       // Counted in the open_readers of its arguments.
+  bool is_reading = false;    // Counted in the open_readers of its arguments.
+  bool is_returning = false;  // Failed of a loss: it is run again when all its parts are over.
+  std::uint32_t reruns = 0;   // How often it has been put back into its queue.
   std::vector<ControllerOutbox::Fetch> fetches;  // Passed on when the run has its outcome.
   Slice* migration = nullptr;  // A copy of an array to the new devices of this slice.
 };
@@ -124,6 +126,7 @@ struct ControllerCore::Array {
   bool is_freed = false;     // Its island knows that nobody will name it again.
   bool is_waiting = false;   // An upload for which there is no room yet,
   bool is_arriving = false;  // or whose bytes are on their way to its host.
+  bool is_taken = false;     // The run that it was donated to has its stamp.
   std::uint16_t tenant = 0;
   std::uint16_t island = 0;         // Where its room is counted; once it has room.
   std::uint32_t references = 1;     // The handle, and each unfinished run that reads or makes it.
@@ -148,12 +151,13 @@ struct ControllerCore::Slice {
   std::uint32_t runs_in_flight = 0;
   std::uint64_t rebind_request = 0;  // Not 0: its client has asked to have it bound anew.
   bool is_displaced = false;         // A device of it is lost: it is bound anew unasked.
+  bool is_renewed = false;           // Its host has a new life: programs are lowered anew.
   Status failure;                    // The same, and there are no others: what its runs end with.
   std::uint32_t moves_in_flight = 0;
   program::Binding target;
 
   /// No run is stamped until nothing of it is in flight and it has been bound anew.
-  bool is_suspended() const { return rebind_request != 0 || is_displaced; }
+  bool is_suspended() const { return rebind_request != 0 || is_displaced || is_renewed; }
 };
 
 /// The two roles of one island, as far as they live.

@@ -151,6 +151,13 @@ void ControllerCore::rebind_slice(ClientId client, std::uint64_t request, SliceI
 }
 
 void ControllerCore::try_rebind(Slice& slice) {
+  if (slice.is_renewed && slice.runs_in_flight == 0) {
+    // Programs are lowered anew, for their old plans are not known there; and not before, for what
+    // is in flight elsewhere has them.
+    slice.is_renewed = false;
+    ++slice.generation;
+  }
+  if (!slice.is_suspended()) return;
   if (slice.runs_in_flight > 0 || slice.moves_in_flight > 0 || slice.puts_arriving > 0) return;
   auto target = binder_.rebind(slice.id);
   if (!target.ok()) return end_rebind(slice, target.status());

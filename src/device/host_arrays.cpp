@@ -330,6 +330,12 @@ void HostCore::serve_waiters(ArrayId id) {
 
 void HostCore::serve(const ArrayRecord& record, const Waiter& waiter) {
   HostOutbox::Fetched answer{waiter.client, waiter.request, {}};
+  if (record.state == ArrayRecord::State::kPoisoned) {
+    // The value may yet be made elsewhere: its target stays with the client.
+    answer.status = *record.poison;
+    outbox_.fetched.push_back(std::move(answer));
+    return;
+  }
   std::optional<std::span<std::byte>> target;
   if (options_.is_process) {
     if (record.memory.has_value()) answer.value.resize(record.desc->type.bytes());
@@ -338,9 +344,7 @@ void HostCore::serve(const ArrayRecord& record, const Waiter& waiter) {
     target = bulk_.take_target(waiter.client, waiter.request);
   }
   if (!target) return;  // Withdrawn: its deadline passed, and nobody waits any more.
-  if (record.state == ArrayRecord::State::kPoisoned) {
-    answer.status = *record.poison;
-  } else if (record.state == ArrayRecord::State::kPending) {
+  if (record.state == ArrayRecord::State::kPending) {
     answer.status = cancelled("the run that makes this array ended without making it");
   } else if (target->size() != record.desc->type.bytes()) {
     answer.status = invalid_argument("a buffer of " + std::to_string(target->size()) +

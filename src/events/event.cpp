@@ -49,6 +49,7 @@ constexpr Words kWords[kEventKinds] = {
     {"gang_given_up", "run", "start_ns", "position", "device"},
     {"gang_late", "run", "start_ns", "position", "device"},
     {"straggler", "run", "waited_ns", "position", "device"},
+    {"rerun", "run", "stamp_before", nullptr, nullptr},
 };
 
 void append(std::string& text, const char* name, std::uint64_t number) {
@@ -61,7 +62,7 @@ void append(std::string& text, const char* name, std::uint64_t number) {
 /// Kinds that belong to the controller or a client and not to an island.
 bool has_island(EventKind kind) {
   return kind != EventKind::kSubmit && kind != EventKind::kResolve && kind != EventKind::kStamp &&
-         kind != EventKind::kMessage;
+         kind != EventKind::kMessage && kind != EventKind::kRerun;
 }
 
 }  // namespace

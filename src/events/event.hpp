@@ -53,8 +53,8 @@ enum class EventKind : std::uint8_t {
   kFetch,          // A client's array is read: island, object = array, tenant, value = bytes.
   kMessage,        // Messages of one kind: place = role, position = kind, value = count.
   kDeviceLost,     // A device runs nothing any more, its memory is gone: island, place = device.
-  kHostJoined,     // A new life of an island's host, which knows nothing: island, value = its epoch.
-  kHostLost,       // The controller knows that it is gone: island.
+  kHostJoined,  // A new life of an island's host, which knows nothing: island, value = its epoch.
+  kHostLost,    // The controller knows that it is gone: island.
   kSchedulerLost,  // The same of a scheduler: island.
   kView,           // A scheduler begins anew with what its host knows: island, value = number,
                    // object = parts that the host has.
@@ -65,9 +65,11 @@ enum class EventKind : std::uint8_t {
   kGangLate,       // A gang that was given up ended after all: as kGangGivenUp.
   kStraggler,      // The other devices of a gang waited for one for at least half of its time: key,
                    // object = run, tenant, place = device, value = how long they waited, in ns.
+  kRerun,          // A run that failed of a loss waits for a new stamp: object = run, tenant, code,
+                   // value = its stamp before.
 };
-constexpr unsigned kEventKinds = 34;
-static_assert(static_cast<unsigned>(EventKind::kStraggler) + 1 == kEventKinds);
+constexpr unsigned kEventKinds = 35;
+static_assert(static_cast<unsigned>(EventKind::kRerun) + 1 == kEventKinds);
 
 /// "gang_end".
 std::string_view to_string(EventKind kind);

@@ -233,6 +233,7 @@ class Writer {
         return;
       case EventKind::kResolve:
       case EventKind::kStamp:
+      case EventKind::kRerun:
         process_names_[0] = "clients";
         track_names_[client_track(event.tenant)] = tenant_name(event.tenant);
         add_instant(event, client_track(event.tenant));

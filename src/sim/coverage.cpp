@@ -55,6 +55,8 @@ std::string_view to_string(Feature feature) {
       "devices that launched nothing",
       "gangs given up",
       "late ends of gangs",
+      "runs again",
+      "runs that succeeded again",
       "worlds of processes",
       "whole processes",
       "kills",
@@ -140,7 +142,13 @@ void CoverageCounter::record(const Event& event) {
       return coverage_.add(Feature::kLateGang);
     case EventKind::kGangNoop:
       return coverage_.add(Feature::kNoop);
+    case EventKind::kRerun:
+      again_.insert(event.object);
+      return coverage_.add(Feature::kRerun);
     case EventKind::kResolve:
+      if (again_.erase(event.object) > 0 && event.code == StatusCode::kOk) {
+        return coverage_.add(Feature::kRerunOk);
+      }
       if (event.code == StatusCode::kUserFunctionError) {
         return coverage_.add(Feature::kFailingFunction);
       }

@@ -4,10 +4,12 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/ids.hpp"
 #include "events/event_stream.hpp"
 
 namespace seaway::sim {
@@ -58,6 +60,8 @@ enum class Feature : std::uint8_t {
   kRelaunchedOut,  // A device that was lost as it did not launch a gang often enough.
   kHungGang,       // Given up by its host.
   kLateGang,       // Such a gang that ended after all.
+  kRerun,          // A run that was run again, as it had failed of a loss,
+  kRerunOk,        // and one that succeeded then.
 
   // Only where roles are processes.
   kWorldOfProcesses,
@@ -87,7 +91,7 @@ enum class Feature : std::uint8_t {
   kClientLostWithRuns,
   kControllerLostWithRuns,
 };
-constexpr std::size_t kFeatures = 70;
+constexpr std::size_t kFeatures = 72;
 static_assert(static_cast<std::size_t>(Feature::kControllerLostWithRuns) + 1 == kFeatures);
 
 /// "several clients".
@@ -120,6 +124,7 @@ class CoverageCounter final : public events::EventSink {
 
  private:
   Coverage& coverage_;
+  std::set<RunId> again_;
 };
 
 }  // namespace seaway::sim

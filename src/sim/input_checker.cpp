@@ -50,6 +50,9 @@ void InputChecker::record(const Event& event) {
     case EventKind::kGangEnd:
       end(event);
       break;
+    case EventKind::kRerun:
+      lost_inputs_.erase(event.object);
+      break;
     case EventKind::kResolve:
       resolve(event);
       break;

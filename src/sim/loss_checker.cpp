@@ -22,7 +22,12 @@ void LossChecker::record(const Event& event) {
     case EventKind::kGangStart:
       return start(event);
     case EventKind::kGangEnd:
-      if (!lost_.empty() && writes_where_lost(event)) doomed_.insert(event.object);
+      if (!lost_.empty() && writes_where_lost(event)) doom(event);
+      return;
+    case EventKind::kRerun:
+      return run_again(event);
+    case EventKind::kHostJoined:
+      may_lose_hosts_ = true;
       return;
     case EventKind::kResolve:
       return resolve(event);
@@ -74,6 +79,30 @@ void LossChecker::start(const Event& event) {
                       " started, but one of its devices was lost");
 }
 
+bool LossChecker::has_lost_device(RunId run) const {
+  const auto used = used_by_.find(run);
+  return used != used_by_.end() &&
+         std::any_of(ever_lost_.begin(), ever_lost_.end(),
+                     [used](const Place& place) { return used->second.contains(place); });
+}
+
+/// What a run did with its stamps before the last rerun counts no more.
+void LossChecker::doom(const Event& event) {
+  const auto before = stamp_before_.find(event.object);
+  if (before == stamp_before_.end() || event.stamp > before->second) doomed_.insert(event.object);
+}
+
+void LossChecker::run_again(const Event& event) {
+  doomed_.erase(event.object);
+  stamp_before_[event.object] = event.value;
+  if (may_lose_hosts_) return;
+  const bool is_of_input = event.code == StatusCode::kInputLost;
+  if (is_of_input ? !ever_lost_.empty() : has_lost_device(event.object)) return;
+  verdict_.report(Breach::kCorrectness, "I3",
+                  "run " + std::to_string(event.object) + " is run again, but no device" +
+                      (is_of_input ? "" : " that it used") + " was lost");
+}
+
 void LossChecker::resolve(const Event& event) {
   const std::string name = "run " + std::to_string(event.object);
   if (event.code == StatusCode::kOk && doomed_.contains(event.object)) {
@@ -81,14 +110,8 @@ void LossChecker::resolve(const Event& event) {
                     name + " succeeded, but a device was lost while a gang of it ran there");
   }
   if (event.code != StatusCode::kDeviceLost) return;
-  const auto used = used_by_.find(event.object);
   // One that never had a stamp may have been refused: its slice has nowhere to go.
-  const bool has_cause =
-      used == used_by_.end()
-          ? !ever_lost_.empty()
-          : std::any_of(ever_lost_.begin(), ever_lost_.end(),
-                        [used](const Place& place) { return used->second.contains(place); });
-  if (has_cause) return;
+  if (used_by_.contains(event.object) ? has_lost_device(event.object) : !ever_lost_.empty()) return;
   verdict_.report(Breach::kCorrectness, "I3",
                   name + " failed of a lost device, but none that it used was lost");
 }

@@ -38,6 +38,7 @@ bool is_of_run(EventKind kind) {
     case EventKind::kStamp:
     case EventKind::kLaunch:
     case EventKind::kCancel:
+    case EventKind::kRerun:
       return true;
     default:
       return false;
@@ -60,7 +61,8 @@ bool is_of_array(EventKind kind) {
 }
 
 bool has_island(EventKind kind) {
-  return kind != EventKind::kSubmit && kind != EventKind::kResolve && kind != EventKind::kStamp;
+  return kind != EventKind::kSubmit && kind != EventKind::kResolve && kind != EventKind::kStamp &&
+         kind != EventKind::kRerun;
 }
 
 /// Sums that would crowd out what happened.
@@ -183,6 +185,9 @@ std::string sentence(const Event& event) {
       return gang + " on " + island + " ends after all, though it was given up";
     case EventKind::kStraggler:
       return device + " is late in " + gang + ": the others waited for " + ms(event.value);
+    case EventKind::kRerun:
+      return run + ", which had stamp " + text(event.value) +
+             ", is to be run again: " + code_of(event);
   }
   return events::to_string(event);
 }

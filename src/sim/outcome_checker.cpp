@@ -19,6 +19,14 @@ void OutcomeChecker::record(const Event& event) {
     }
   } else if (event.kind == EventKind::kGangNoop) {
     broken_.insert(event.object);
+  } else if (event.kind == EventKind::kRerun) {
+    broken_.erase(event.object);  // All its gangs are over.
+    const auto found = outcomes_.find(event.object);
+    if (found == outcomes_.end() || found->second > 0) {
+      verdict_.report(
+          Breach::kCorrectness, "I2",
+          "run " + std::to_string(event.object) + " is run again, but waits for no outcome");
+    }
   } else if (event.kind == EventKind::kResolve) {
     resolve(event);
   }

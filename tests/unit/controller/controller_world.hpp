@@ -37,6 +37,7 @@ class FakeBinder final : public program::SliceBinder {
   bool lose(IslandId island, DeviceId device) override {
     return lost.emplace(island, device).second;
   }
+  void find_again(IslandId island, DeviceId device) override { lost.erase({island, device}); }
   std::string to_string() const override { return ""; }
 
   std::map<SliceId, program::Binding> held;
@@ -50,6 +51,7 @@ struct FunctionOptions {
   std::uint64_t cost_ns = 1000;
   bool is_compiled = true;
   bool irregular = false;
+  bool idempotent = true;
 };
 
 /// A chain of calls of one function, each on a slice of its own; all slices have as many devices.
@@ -100,6 +102,7 @@ class ControllerWorld {
     info.parameters.assign(options.parameters, f32({16}));
     info.outputs = {f32({16})};
     info.irregular = options.irregular;
+    info.idempotent = options.idempotent;
     const FunctionId id = info.id;
     core.define_function(client, std::move(info), Frame());
     if (options.is_compiled) compiled(id, options.cost_ns);
@@ -156,13 +159,27 @@ class ControllerWorld {
                      {StatusCode::kDeviceLost, "device " + std::to_string(device) + " of island " +
                                                    std::to_string(island) + " is lost: no word"});
   }
+  /// A new life of everybody on `islands`, in the world's first epoch if nothing else is said.
+  void join(std::vector<IslandId> islands, std::uint32_t epoch = 1) {
+    for (const IslandId island : islands) {
+      core.host_joined(island, epoch);
+      core.scheduler_joined(island, epoch);
+    }
+  }
+  /// An upload whose bytes have reached their host.
+  ArrayId upload(ClientId client, SliceId slice) {
+    const ArrayId array = put(client, slice);
+    core.arrived(array);
+    return array;
+  }
   void finish(Stamp stamp, std::vector<IslandId> islands = {0}) {
     for (const IslandId island : islands) core.part_finished(stamp, island);
   }
 
   /// Pumps, and tells what was said since the last look: "launch 1@0, free 1001@0, run 1 OK", with
   /// the island behind the @. Ids of other clients than the first are written 2/1001, those of the
-  /// controller's own i1. Plans, definitions, and uploads that are taken are left out.
+  /// controller's own i1. Plans, definitions, and uploads that are taken are left out. The hosts of
+  /// a cut are written "cut 1 to 7@0": edges of host 0 to host 1, of stamps up to 7.
   std::string said() {
     core.pump();
     std::string text;
@@ -179,10 +196,19 @@ class ControllerWorld {
       for (const auto& launch : island.launches) {
         add("launch " + std::to_string(launch.stamp) + at);
         launches.push_back(launch);
+        const std::size_t end =
+            &launch == &island.launches.back() ? island.ids.size() : (&launch)[1].begin;
+        named[launch.stamp].assign(island.ids.begin() + launch.begin,
+                                   island.ids.begin() + static_cast<std::ptrdiff_t>(end));
       }
       for (const auto& fetch : island.fetches) add("fetch " + name(fetch.array) + at);
       for (const ArrayId array : island.frees) add("free " + name(array) + at);
       for (const auto& cancel : island.cancels) add("cancel " + std::to_string(cancel.stamp) + at);
+      for (const auto& cut : island.cuts) {
+        add("cut " + std::to_string(cut.peer) + " to " + std::to_string(cut.last_stamp) + at);
+      }
+      if (island.has_new_view) add("view" + at);
+      definitions[i] += island.definitions.size();
       plans += island.plans.size();
       for (const auto& put : island.puts) puts[put.array] = i;
       for (const auto& [question, stamp] : island.questions)
@@ -230,6 +256,8 @@ class ControllerWorld {
   events::EventStream events{1 << 12};
   std::vector<ControllerOutbox::Launch> launches;
   std::map<ArrayId, IslandId> puts;
+  std::map<Stamp, std::vector<ArrayId>> named;  // By launches: arguments, then outputs.
+  std::map<IslandId, std::size_t> definitions;
   std::size_t plans = 0;
   std::map<IslandId, std::vector<PlanId>> forgotten_plans;
   ControllerCore core;

@@ -115,6 +115,11 @@ class Story {
                   {.place = device, .island = island, .kind = EventKind::kDeviceLost});
     return *this;
   }
+  /// The run is put back before the first event of `kind` with `position`.
+  Event& rerun(EventKind kind, std::uint32_t position, Stamp before) {
+    return *events.insert(find(kind, 0, position),
+                          {.object = kRun, .value = before, .kind = EventKind::kRerun});
+  }
   /// All violations, each as "I4: text"; "clean" if there are none.
   std::vector<std::string> verdicts() const {
     Verdict verdict;
@@ -179,6 +184,42 @@ TEST(Checkers, I3IsALossBehindEachErrorThatNamesOne) {
   EXPECT_EQ(unfounded.verdict(), error);
   EXPECT_EQ(elsewhere.verdict(), error);
   EXPECT_EQ(founded.verdict(), "clean");
+}
+
+TEST(Checkers, I3IsALossBehindEachRerun) {
+  Story unfounded, of_input, elsewhere, founded;
+  for (Story* story : {&unfounded, &of_input, &elsewhere, &founded}) {
+    story->rerun(EventKind::kResolve, 0, kStamp).code = StatusCode::kDeviceLost;
+  }
+  of_input.find(EventKind::kRerun)->code = StatusCode::kInputLost;
+  elsewhere.lose(EventKind::kRerun, 0, 0, 2);
+  founded.lose(EventKind::kRerun, 0, 0, 1);
+
+  EXPECT_EQ(unfounded.verdict(), "I3: run 70 is run again, but no device that it used was lost");
+  EXPECT_EQ(of_input.verdict(), "I3: run 70 is run again, but no device was lost");
+  EXPECT_EQ(elsewhere.verdict(), unfounded.verdict());
+  EXPECT_EQ(founded.verdict(), "clean");
+}
+
+TEST(Checkers, I5IsAboutTheLastStampsOfARunThatIsRunAgain) {
+  Story before, behind;
+  for (Story* story : {&before, &behind}) {
+    story->lose(EventKind::kGangEnd, 0, 1, 1);
+  }
+  before.rerun(EventKind::kResolve, 0, kStamp).code = StatusCode::kDeviceLost;
+  behind.rerun(EventKind::kGangEnd, 1, kStamp - 1).code = StatusCode::kDeviceLost;
+
+  EXPECT_EQ(before.verdict(), "clean");
+  EXPECT_EQ(behind.verdict(),
+            "I5: run 70 succeeded, but a device was lost while a gang of it ran there");
+}
+
+TEST(Checkers, I2IsThatNothingIsRunAgainBehindItsOutcome) {
+  Story story;
+  story.lose(EventKind::kResolve, 0, 0, 1);
+  story.rerun(EventKind::kArrayFree, 0, kStamp).code = StatusCode::kDeviceLost;
+
+  EXPECT_EQ(story.verdict(), "I2: run 70 is run again, but waits for no outcome");
 }
 
 TEST(Checkers, I3IsAFaultBehindEachLoss) {
