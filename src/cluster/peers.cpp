@@ -204,7 +204,9 @@ void Peers::write(ProcessId process, Peer& peer) {
 
 void Peers::lose(ProcessId process, Peer& peer) {
   const std::uint32_t epoch = peer.conversation->peer_epoch();
-  PeerNews news{peer.name, epoch >> kLifeShift, true, peer.conversation->reason().message()};
+  // Whoever is silent from the beginning of a conversation is whom the one before was with.
+  if (epoch != 0) peer.life = epoch >> kLifeShift;
+  PeerNews news{peer.name, peer.life, true, peer.conversation->reason().message()};
   // Nobody was there to be lost, unless somebody was talked to.
   const bool has_sent = peer.conversation->counts().sent > 0;
   const bool is_news = peer.is_told || has_sent;
