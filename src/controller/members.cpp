@@ -257,7 +257,9 @@ void ControllerCore::complain_of_pair(IslandId island) {
 }
 
 void ControllerCore::complain_of_peer(IslandId host, IslandId peer, std::uint32_t epoch) {
-  if (members_[peer].host_epoch != epoch || !has_host(host)) return;
+  // Who never heard the other one (0) means whoever is there.
+  if (epoch != 0 && members_[peer].host_epoch != epoch) return;
+  if (!has_host(peer) || !has_host(host)) return;
   const Status cause(StatusCode::kHostLost, "the hosts of islands " + std::to_string(host) +
                                                 " and " + std::to_string(peer) +
                                                 " could not reach each other");

@@ -202,7 +202,9 @@ void HostCore::explain_cancel(Stamp stamp, Status cause) {
 }
 
 void HostCore::cancel(PartRun& part) {
-  if (part.is_cancelled) {  // A new scheduler asks again.
+  if (part.is_cancelled) {
+    if (!options_.is_process) return;
+    // A new scheduler asks again.
     part.is_fencing = true;
     return report_fenced(part);
   }

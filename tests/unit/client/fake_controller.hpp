@@ -166,6 +166,8 @@ class FakeController final : public actor::Actor {
         case wire::ClientRecord::Kind::CANCEL:
           heard_.cancels.push_back(record.getId());
           break;
+        case wire::ClientRecord::Kind::GOT:
+          std::abort();  // Only clients of other processes say it.
       }
     }
   }

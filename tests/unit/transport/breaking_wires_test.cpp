@@ -203,7 +203,7 @@ class BreakingWires {
   bool was_wrong_ = false;
 };
 
-TEST(Conversations, SurviveCutsFlipsRepeatsAndHalfOpenConnections) {
+TEST(BreakingWires, SurviveCutsFlipsRepeatsAndHalfOpenConnections) {
   SimulatedWires::Counts all;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     WireOptions options;
@@ -241,7 +241,7 @@ TEST(Conversations, SurviveCutsFlipsRepeatsAndHalfOpenConnections) {
   EXPECT_GT(all.half_opens, 300u);
 }
 
-TEST(Conversations, EndWithALifeAndBeginAnewWithTheNext) {
+TEST(BreakingWires, EndWithALifeAndBeginAnewWithTheNext) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     WireOptions options;
     options.seed = seed;
@@ -275,7 +275,7 @@ TEST(Conversations, EndWithALifeAndBeginAnewWithTheNext) {
   }
 }
 
-TEST(Conversations, OverABlockedDirectionEndInSilenceOnBothSidesAndThenGoOn) {
+TEST(BreakingWires, OverABlockedDirectionEndInSilenceOnBothSidesAndThenGoOn) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     WireOptions options;
     options.seed = seed;
@@ -295,7 +295,7 @@ TEST(Conversations, OverABlockedDirectionEndInSilenceOnBothSidesAndThenGoOn) {
   }
 }
 
-TEST(Conversations, RepeatFromTheirSeeds) {
+TEST(BreakingWires, RepeatFromTheirSeeds) {
   const auto hash_of = [](std::uint64_t seed) {
     WireOptions options;
     options.seed = seed;

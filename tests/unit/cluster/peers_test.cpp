@@ -1,0 +1,181 @@
+// Processes that talk over breaking wires, lose each other, and meet again.
+
+#include "cluster/peers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actor/seeded_engine.hpp"
+#include "actor/seeded_process.hpp"
+
+namespace seaway::cluster {
+namespace {
+
+using actor::Role;
+
+constexpr std::uint64_t kMs = 1'000'000;
+
+Frame frame(std::uint64_t number) {
+  return Frame::make(1, [number](std::span<std::uint64_t> words) { words[0] = number; });
+}
+
+/// Two processes: the hosts of islands 0 and 1.
+class PeersTest : public testing::Test {
+ protected:
+  struct Node {
+    std::unique_ptr<actor::SeededProcess> process;
+    std::unique_ptr<Peers> peers;
+    std::uint32_t life = 0;
+    std::vector<std::uint64_t> heard;
+    std::vector<std::string> news;  // "there 1", "lost 1".
+  };
+
+  void begin(std::uint64_t seed, transport::WireOptions options = {}) {
+    engine_ = actor::make_seeded_engine(seed);
+    options.seed = seed;
+    options.keepalive_ns = 20 * kMs;
+    wires_ = std::make_unique<transport::SimulatedWires>(
+        2, options, engine_->clock(), [this](std::uint64_t at_ns, std::function<void()> work) {
+          engine_->schedule(at_ns, std::move(work));
+        });
+    start(0);
+    start(1);
+  }
+  void start(transport::ProcessId self) {
+    Node& node = nodes_[self];
+    ++node.life;
+    node.process = engine_->make_process("host" + std::to_string(self));
+    PeersOptions options;
+    options.self = self;
+    options.life = node.life;
+    node.peers = std::make_unique<Peers>(
+        *node.process, *wires_, options,
+        [&node](const RoleName&, const Frame& heard) { node.heard.push_back(heard.words()[0]); },
+        [&node](const PeerNews& news) {
+          node.news.push_back((news.is_lost ? "lost " : "there ") + std::to_string(news.life));
+        });
+    node.peers->meet(1 - self, {Role::kHost, 1 - self});
+  }
+  void kill(transport::ProcessId self) {
+    wires_->detach(self, false);
+    nodes_[self].process->kill();
+    nodes_[self].peers.reset();
+    nodes_[self].process.reset();
+  }
+  void say(transport::ProcessId self, std::uint64_t number) {
+    Node& node = nodes_[self];
+    node.process->post([&node, self, number] {
+      node.peers->send({Role::kHost, 1 - self}, frame(number));
+    });
+  }
+  void block(bool is_blocked) {
+    wires_->block(0, 1, is_blocked);
+    wires_->block(1, 0, is_blocked);
+  }
+  void pass(std::uint64_t time_ns) {
+    const std::uint64_t until_ns = engine_->now_ns() + time_ns;
+    engine_->wait([] { return false; }, until_ns);
+  }
+
+  std::unique_ptr<actor::SeededEngine> engine_;
+  std::unique_ptr<transport::SimulatedWires> wires_;
+  std::array<Node, 2> nodes_;
+};
+
+TEST_F(PeersTest, FramesArriveOnceAndInOrderOverBreakingWires) {
+  std::vector<std::uint64_t> expected;
+  for (std::uint64_t number = 0; number < 300; ++number) expected.push_back(number);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    nodes_ = {};
+    begin(seed, {.faults = {.cut = 20, .half_open = 20, .flip = 20, .repeat = 50}});
+
+    for (const std::uint64_t number : expected) {
+      say(0, number);
+      say(1, number);
+      pass(kMs);
+    }
+    pass(5'000 * kMs);
+
+    EXPECT_EQ(nodes_[0].heard, expected);
+    EXPECT_EQ(nodes_[1].heard, expected);
+    EXPECT_EQ(nodes_[0].news, std::vector<std::string>{"there 1"});
+  }
+}
+
+TEST_F(PeersTest, WhoIsKilledIsLostAtOnceAndComesBackAsSomebodyElse) {
+  begin(7);
+  pass(50 * kMs);
+
+  kill(1);
+  pass(50 * kMs);
+  const std::vector<std::string> seen_dead = nodes_[0].news;
+  say(0, 1);
+  pass(50 * kMs);
+  start(1);
+  pass(50 * kMs);
+  say(0, 2);
+  pass(50 * kMs);
+
+  EXPECT_EQ(seen_dead, (std::vector<std::string>{"there 1", "lost 1"}));
+  EXPECT_EQ(nodes_[0].news.back(), "there 2");
+  ASSERT_FALSE(nodes_[1].heard.empty());
+  EXPECT_EQ(nodes_[1].heard.back(), 2u);
+}
+
+TEST_F(PeersTest, TwoThatCannotReachEachOtherAreLostAndMeetAgainWithoutWhatWasSaidMeanwhile) {
+  begin(3);
+  pass(50 * kMs);
+  say(0, 1);
+  pass(50 * kMs);
+
+  block(true);
+  say(0, 2);
+  pass(3'000 * kMs);
+  const std::vector<std::string> seen_cut = nodes_[0].news;
+  block(false);
+  pass(3'000 * kMs);
+  say(0, 3);
+  pass(50 * kMs);
+
+  // What was said when they lost each other counts as lost; both live all the time.
+  EXPECT_EQ(seen_cut.at(1), "lost 1");
+  EXPECT_EQ(nodes_[0].news.back(), "there 1");
+  EXPECT_EQ(nodes_[1].news.back(), "there 1");
+  EXPECT_EQ(nodes_[1].heard, (std::vector<std::uint64_t>{1, 3}));
+}
+
+TEST_F(PeersTest, WhoStandsStillForTooLongIsLostAndHearsSoWhenItGoesOn) {
+  begin(5);
+  pass(50 * kMs);
+
+  nodes_[1].process->pause();
+  pass(1'500 * kMs);
+  const std::string seen = nodes_[0].news.back();
+  nodes_[1].process->resume();
+  pass(100 * kMs);
+
+  EXPECT_EQ(seen, "lost 1");
+  ASSERT_GE(nodes_[1].news.size(), 2u);
+  EXPECT_EQ(nodes_[1].news[1], "lost 1");
+}
+
+TEST_F(PeersTest, WhatIsTooMuchToWaitEndsTheConversationAndIsNotLostInSilence) {
+  begin(5);
+  pass(50 * kMs);
+  block(true);
+
+  for (std::uint64_t number = 0; number < 70'000; ++number) {
+    nodes_[0].peers->send({Role::kHost, 1}, frame(number));
+  }
+
+  EXPECT_GT(nodes_[0].peers->counts().refused, 0u);
+  EXPECT_EQ(nodes_[0].news.back(), "lost 1");
+}
+
+}  // namespace
+}  // namespace seaway::cluster
