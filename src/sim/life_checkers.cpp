@@ -79,6 +79,7 @@ void LifeCheckers::record(const RoleName& teller, const Event& event) {
 
 void LifeCheckers::hear_controller(const Event& event) {
   if (event.kind == EventKind::kResolve) resolve(event);
+  if (event.kind == EventKind::kRerun) doomed_.erase(event.object);
   outcomes_.record(event);
   losses_.record(event);
   for (auto& [island, books] : alive_) {

@@ -10,6 +10,8 @@
 namespace seaway::sim {
 namespace {
 
+using events::EventKind;
+
 DeviceFaults loss_of(IslandId island, DeviceId device) {
   DeviceFaults faults;
   faults.losses = {{island, device, kSecondNs}};
@@ -68,6 +70,35 @@ TEST_P(DeviceLossTest, FailsTheRunThatIsThereAndNotTheNext) {
     EXPECT_GT(lost, 0u);
     EXPECT_EQ(said(step.run(fresh)), "4 5");
   });
+}
+
+TEST_P(DeviceLossTest, WhatReadsFromElsewhereIsRunAgainAndItsReaderNoticesNothing) {
+  FaultyWorld world(GetParam(), islands_of(2, 4), loss_of(0, 0));
+  world.run([&](const Client& client) {
+    const Increment near(client, two_devices(0)), far(client, two_devices(1));
+    const auto body = [&](Traced x) { return near.function(far.function(x).reshard(near.row)); };
+    const Program both = client.program("both", body, {ArraySpec{f32({2}), far.row}}).value();
+    const Array input = client.put<float>({1, 2}, far.row);
+    ASSERT_EQ(said(both.execute({input}).output(0)), "3 4");
+    world.advance_to(kSecondNs - 2000);
+
+    std::vector<Array> made, next;
+    for (int i = 0; i < 50; ++i) {
+      made.push_back(both.execute({input}).output(0));
+      next.push_back(near.run(made.back()));
+    }
+    std::vector<Future<std::vector<float>>> reads;
+    for (const Array& array : next) reads.push_back(array.to_host<float>());
+
+    for (const auto& read : reads) {
+      const auto value = read.get();
+      ASSERT_TRUE(value.ok()) << value.status().to_string();
+      EXPECT_EQ(*value, (std::vector<float>{4, 5}));
+    }
+  });
+
+  EXPECT_EQ(world.count(EventKind::kDeviceLost, 0), 1u);
+  EXPECT_GT(world.count(EventKind::kRerun, 0), 0u);
 }
 
 TEST_P(DeviceLossTest, WithoutOtherDevicesRunsSayWhatToDoAndThatHelps) {
