@@ -226,7 +226,7 @@ class ProcessWorld final : public ProcessSink {
       if (may_wait) watch_.remove(id);
       client.live(*std::move(connected));
     }
-    states_[user].is_done = true;
+    states_[user].is_done = !client.has_lost_controller();
     if (!truth_.is_any_excused(id) && verdict_.ok()) lives_.finish(id, client.counts());
   }
 

@@ -449,6 +449,7 @@ void SimulatedClient::check(Fetch& fetch) {
 
 void SimulatedClient::check(Flight& flight) {
   const Status status = flight.status.get().status();
+  has_lost_controller_ |= status.code() == StatusCode::kControllerRestarted;
   if (!verdict_.ok()) return;
   if (status.ok() && flight.expectation == Expectation::kFailure) {
     complain("I3", flight.name + " succeeded, but a function or an input of it failed");
@@ -565,6 +566,7 @@ void SimulatedClient::finish() {
   held_.clear();
   if (client_ && verdict_.ok()) {
     const Status status = ask([this] { return client_.drain(); });
+    has_lost_controller_ |= status.code() == StatusCode::kControllerRestarted;
     if (!status.ok() && !is_of_session(status)) complain("I2", "drain: " + status.to_string());
   }
   programs_.clear();

@@ -71,6 +71,8 @@ class SimulatedClient {
 
   /// What it has counted so far, this one alone.
   const Counts& counts() const { return counts_; }
+  /// It was told that its controller is gone, with all that it had.
+  bool has_lost_controller() const { return has_lost_controller_; }
   /// From now on it notes by `clock`, which outlives it, since when it waits.
   void note_times(const Clock& clock) { clock_ = &clock; }
   /// Since when the oldest of its futures that have no outcome, or its present request, waits.
@@ -157,6 +159,7 @@ class SimulatedClient {
   const Clock* clock_ = nullptr;
   std::uint64_t asked_ns_ = 0;  // When its present request was sent; 0: there is none.
   Counts counts_;
+  bool has_lost_controller_ = false;
   RandomStream random_;
   Oracle oracle_;
   Client client_;
