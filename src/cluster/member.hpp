@@ -56,6 +56,8 @@ class Member {
 
   const RoleName& name() const { return options_.name; }
   std::uint32_t life() const { return options_.life; }
+  /// Which life of the controller it has joined; 0: none yet. For checkers.
+  std::uint32_t controller_life() const { return controller_life_; }
   actor::Router& router() { return router_; }
   transport::LocalBulk& bulk() { return bulk_; }
   /// The core of the role that this one plays; null for the others. For checkers.

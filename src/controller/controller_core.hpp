@@ -140,6 +140,8 @@ class ControllerCore {
   /// Slices that are bound to a device or on their way there. For checkers.
   std::vector<SliceId> slices_on(IslandId island, DeviceId device) const;
   bool has_slice(SliceId slice) const { return slices_.contains(slice); }
+  /// It is here, or something of it is still in use. For checkers.
+  bool knows_client(ClientId client) const { return clients_.contains(client); }
   /// What each client's first run that has no stamp waits for, one line each; for people.
   std::string waiting();
   std::size_t runs_unfinished() const { return runs_unfinished_; }

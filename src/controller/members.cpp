@@ -164,15 +164,18 @@ void ControllerCore::fail_array(ArrayId id, Array& array, const Status& status) 
   drop_reference(id, array);
 }
 
-/// What a run has left there already, with a part that is over, and still needs.
+/// What a run has left there already, with a part that is over, and still needs; or will have
+/// there.
 void ControllerCore::fail_runs_that_left_on(IslandId island, const Status& cause) {
   std::vector<Stamp> stamps;
   for (const Run* run : by_stamp_) {
     if (!run || !run->failure.ok()) continue;
     bool has_left = false;
-    for (std::uint32_t segment = 0; segment <= run->segment; ++segment) {
+    for (std::uint32_t segment = 0; segment < run->program->plans.size(); ++segment) {
       for (const program::PartPlanPtr& plan : run->program->plans[segment]) {
-        has_left |= plan->island == island && !plan->outputs.empty();
+        // What is to come names plans that the next life does not know.
+        const bool is_to_come = segment > run->segment;
+        has_left |= plan->island == island && (is_to_come || !plan->outputs.empty());
       }
     }
     if (has_left) stamps.push_back(run->open_stamps.front());
@@ -410,8 +413,8 @@ ControllerOutbox::View ControllerCore::view_of(IslandId island) const {
     }
   }
   for (const auto& [id, array] : arrays_) {
-    // Of a donated one nobody speaks any more when its taker has its stamp.
-    const bool is_named = !array.is_freed && !(array.is_donated && array.open_readers == 0);
+    // Of a donated one nobody speaks any more when all of its taker has been stamped.
+    const bool is_named = !array.is_freed && !(array.is_taken && array.open_readers == 0);
     if (array.is_counted && array.island == island && is_named) named.insert(array.physical);
   }
   view.named.assign(named.begin(), named.end());

@@ -94,7 +94,7 @@ void ControllerCore::migrate(Slice& slice, const program::Binding& target) {
   for (const ArrayId id : arrays_on(slice.id)) {
     Array& array = *find_array(id);
     // A donated one moves too: the run that takes it has not begun, or it would hold the slice.
-    if (array.state != Array::State::kReady || array.is_freed) continue;
+    if (array.state != Array::State::kReady || array.is_freed || array.is_taken) continue;
     auto program = std::make_unique<Program>();
     program->graph.name = "move of array " + std::to_string(sequence_of(id));
     program::Segment segment;

@@ -3,6 +3,7 @@
 #include "device/host_core.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/check.hpp"
 
@@ -31,6 +32,7 @@ HostCore::HostCore(Options options, Backend& backend, transport::LocalBulk& bulk
   std::vector<DeviceId> all(options.devices);
   for (DeviceId i = 0; i < options.devices; ++i) all[i] = i;
   all_devices_ = mask_of(all, options.devices);
+  if (options.is_process) born_stamp_ = std::numeric_limits<Stamp>::max();  // Not born yet.
   for (DeviceState& device : devices_) device.budget_bytes = options.device_bytes;
 }
 

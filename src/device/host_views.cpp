@@ -135,6 +135,7 @@ void HostCore::cut_part(PartRun& part, HostId peer, const Status& cause) {
     fail(part, input_lost("edge " + std::to_string(plan.receives[r].edge) + " from island " +
                           std::to_string(peer) + ": " + cause.to_string()));
     receive.has_value = true;
+    bulk_.take_edge(part.stamp, plan.receives[r].edge);  // Its bytes may have come before its word.
     close_receive(part, r);
   }
   for (std::uint32_t s = 0; s < part.sends.size(); ++s) {

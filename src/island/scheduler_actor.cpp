@@ -226,6 +226,10 @@ void SchedulerActor::handle(const Frame& frame) {
       case Message::WHY_QUESTION:
         break;
       default:
+        if (message.which() == Message::DONES && message.getInView() > view_) {
+          early_.push_back(frame);
+          return Status();
+        }
         if (is_waiting_) {
           held_.push_back(frame);
           return Status();
@@ -237,11 +241,11 @@ void SchedulerActor::handle(const Frame& frame) {
         return Status();
       case Message::VIEW:
         Decoder::view(*this, message.getView());
-        if (const Frame early = std::exchange(early_state_, {}); !early.empty()) handle(early);
+        for (const Frame& early : std::exchange(early_, {})) handle(early);
         return Status();
       case Message::ISLAND_STATE:
         if (message.getIslandState().getNumber() > view_) {
-          early_state_ = frame;
+          early_.push_back(frame);
         } else {
           Decoder::state(*this, message.getIslandState());
         }

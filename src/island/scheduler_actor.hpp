@@ -68,7 +68,7 @@ class SchedulerActor final : public actor::Actor {
   std::uint64_t turn_ = 0;        // Of the controller, that was heard of last.
   bool is_waiting_ = false;       // For what the host knows, in this view,
   std::vector<Frame> held_;       // and what was said meanwhile.
-  Frame early_state_;             // What the host knows, in a view that has not come yet.
+  std::vector<Frame> early_;      // Of the host, in a view that has not come yet.
   std::vector<Launch> launches_;  // All that is unfinished, as the view began,
   std::vector<ArrayId> named_;    // and the arrays that may still be named.
   std::vector<Said> said_;        // To be said again to a peer that begins anew.

@@ -57,6 +57,32 @@ std::string_view to_string(Feature feature) {
       "late ends of gangs",
       "runs again",
       "runs that succeeded again",
+      "worlds of processes",
+      "whole processes",
+      "kills",
+      "kills of machines",
+      "pauses",
+      "isolations",
+      "deaf processes",
+      "mute processes",
+      "cuts between two",
+      "clocks moved",
+      "clocks of another rate",
+      "connections cut",
+      "connections half open",
+      "bits flipped",
+      "writes repeated",
+      "faults during recovery",
+      "clients that came back",
+      "schedulers restored",
+      "views without a death",
+      "hosts lost with runs",
+      "hosts lost with arrays",
+      "hosts lost with edges",
+      "runs lost between hosts",
+      "words of zombies",
+      "clients lost with runs",
+      "controllers lost with runs",
   };
   return kNames[static_cast<std::size_t>(feature)];
 }
@@ -66,10 +92,20 @@ Coverage& Coverage::operator+=(const Coverage& other) {
   return *this;
 }
 
+bool Coverage::is_expected(Feature feature) const {
+  const bool has_processes = counts[static_cast<std::size_t>(Feature::kWorldOfProcesses)] > 0;
+  // Contests, and where slices go, are left to worlds where nothing but devices is lost.
+  const bool is_left_out =
+      feature == Feature::kWeightedShares || feature == Feature::kSliceLeftLoss;
+  if (is_left_out && has_processes) return false;
+  return has_processes || feature < Feature::kWorldOfProcesses;
+}
+
 std::vector<Feature> Coverage::missing() const {
   std::vector<Feature> features;
   for (std::size_t i = 0; i < kFeatures; ++i) {
-    if (counts[i] == 0) features.push_back(static_cast<Feature>(i));
+    const auto feature = static_cast<Feature>(i);
+    if (counts[i] == 0 && is_expected(feature)) features.push_back(feature);
   }
   return features;
 }
@@ -77,7 +113,9 @@ std::vector<Feature> Coverage::missing() const {
 std::string Coverage::to_string() const {
   std::string text;
   for (std::size_t i = 0; i < kFeatures; ++i) {
-    text += (i == 0 ? "" : ", ") + std::string(sim::to_string(static_cast<Feature>(i))) + " " +
+    const auto feature = static_cast<Feature>(i);
+    if (!is_expected(feature)) continue;
+    text += (text.empty() ? "" : ", ") + std::string(sim::to_string(feature)) + " " +
             std::to_string(counts[i]);
   }
   return text;

@@ -62,9 +62,37 @@ enum class Feature : std::uint8_t {
   kLateGang,       // Such a gang that ended after all.
   kRerun,          // A run that was run again, as it had failed of a loss,
   kRerunOk,        // and one that succeeded then.
+
+  // Only where roles are processes.
+  kWorldOfProcesses,
+  kWholeProcesses,  // A world of processes to which nothing is done: no error may be there.
+  kKill,            // The kinds of faults, in their order.
+  kKillMachine,
+  kPause,
+  kIsolate,
+  kDeafen,
+  kMute,
+  kCutPair,
+  kClockJump,
+  kClockRate,
+  kWireCut,
+  kWireHalfOpen,
+  kWireFlip,
+  kWireRepeat,
+  kFaultInRecovery,    // Begun while the one before had not been overcome.
+  kClientCameBack,     // A user whose client was lost, as a new one.
+  kSchedulerRestored,  // A new life of it, while its host had parts.
+  kViewWithoutDeath,   // Begun anew as scheduler and host could not reach each other.
+  kHostLostWithRuns,
+  kHostLostWithArrays,
+  kHostLostWithEdges,    // With a run that another island had a part of, too.
+  kRunLostBetweenHosts,  // Of two that live and could not reach each other.
+  kZombieHost,           // Went on with its work after the controller had given it up.
+  kClientLostWithRuns,
+  kControllerLostWithRuns,
 };
-constexpr std::size_t kFeatures = 46;
-static_assert(static_cast<std::size_t>(Feature::kRerunOk) + 1 == kFeatures);
+constexpr std::size_t kFeatures = 72;
+static_assert(static_cast<std::size_t>(Feature::kControllerLostWithRuns) + 1 == kFeatures);
 
 /// "several clients".
 std::string_view to_string(Feature feature);
@@ -77,11 +105,15 @@ struct Coverage {
     counts[static_cast<std::size_t>(feature)] += count;
   }
   Coverage& operator+=(const Coverage& other);
+  /// Those that seeds of their kinds should have had, and did not.
   std::vector<Feature> missing() const;
   /// "several clients 671, ..., run refused 90".
   std::string to_string() const;
 
   friend bool operator==(const Coverage&, const Coverage&) = default;
+
+ private:
+  bool is_expected(Feature feature) const;
 };
 
 /// Counts what events show.

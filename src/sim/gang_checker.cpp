@@ -21,6 +21,8 @@ void GangChecker::record(const Event& event) {
       return start(event, false);
     case EventKind::kGangEnd:
       return end(event);
+    case EventKind::kView:
+      return begin_view(event.island);
     default:
       return;
   }
@@ -45,6 +47,15 @@ void GangChecker::place(const Event& event) {
                       gang_name(event.island, gang.first, gang.second) + " was placed twice");
     }
   }
+}
+
+/// A part that its host does not know any more has had all its turns.
+void GangChecker::begin_view(IslandId island) {
+  std::erase_if(placed_[island].order, [this, island](const auto& entry) {
+    const Gang& gang = entry.first;
+    if (seen_.contains({island, gang})) return false;
+    return gang.second >= surroundings_.part_of(island, gang.first).gangs_placed;
+  });
 }
 
 void GangChecker::start(const Event& event, bool runs) {

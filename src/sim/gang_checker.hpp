@@ -17,7 +17,9 @@ namespace seaway::sim {
 
 /// I4: parts are launched in stamp order, and on each device gangs take their turn in the order in
 /// which they were placed, none left out. I5: once each, on all devices of the gang, to its end.
-/// I17: no device runs two. I20: statistics count the gangs that ran.
+/// I17: no device runs two. I20: statistics count the gangs that ran. A scheduler that begins anew
+/// goes on with the gangs that its host has: what the one before said, and the host never heard,
+/// was not said.
 class GangChecker final : public events::EventSink {
  public:
   GangChecker(const Surroundings& surroundings, Verdict& verdict)
@@ -35,6 +37,7 @@ class GangChecker final : public events::EventSink {
   void launch(const events::Event& event);
   void place(const events::Event& event);
   void start(const events::Event& event, bool runs);
+  void begin_view(IslandId island);
   void turn(Place where, const std::string& name, std::uint64_t order, const Gang& gang, bool runs);
   void end(const events::Event& event);
 

@@ -16,6 +16,12 @@ void InputChecker::record(const Event& event) {
     case EventKind::kAdmit:
       admitted_.emplace(event.island, event.stamp);
       break;
+    case EventKind::kView:  // An admission that the host never heard of was never said.
+      std::erase_if(admitted_, [this, &event](const auto& part) {
+        const auto [island, stamp] = part;
+        return island == event.island && !surroundings_.part_of(island, stamp).is_admitted;
+      });
+      break;
     case EventKind::kSend:
     case EventKind::kReceive:
       transfer(event);

@@ -26,6 +26,9 @@ void LossChecker::record(const Event& event) {
       return;
     case EventKind::kRerun:
       return run_again(event);
+    case EventKind::kHostJoined:
+      may_lose_hosts_ = true;
+      return;
     case EventKind::kResolve:
       return resolve(event);
     default:
@@ -33,8 +36,13 @@ void LossChecker::record(const Event& event) {
   }
 }
 
+void LossChecker::forget(IslandId island) {
+  std::erase_if(lost_, [island](const Place& place) { return place.first == island; });
+}
+
 void LossChecker::lose(const Event& event) {
   lost_.emplace(event.island, event.place);
+  ever_lost_.emplace(event.island, event.place);
   if (surroundings_.may_be_lost(event.island, event.place, event.time_ns)) return;
   verdict_.report(Breach::kCorrectness, "I3",
                   "device " + std::to_string(event.place) + " of island " +
@@ -74,7 +82,7 @@ void LossChecker::start(const Event& event) {
 bool LossChecker::has_lost_device(RunId run) const {
   const auto used = used_by_.find(run);
   return used != used_by_.end() &&
-         std::any_of(lost_.begin(), lost_.end(),
+         std::any_of(ever_lost_.begin(), ever_lost_.end(),
                      [used](const Place& place) { return used->second.contains(place); });
 }
 
@@ -87,8 +95,9 @@ void LossChecker::doom(const Event& event) {
 void LossChecker::run_again(const Event& event) {
   doomed_.erase(event.object);
   stamp_before_[event.object] = event.value;
+  if (may_lose_hosts_) return;
   const bool is_of_input = event.code == StatusCode::kInputLost;
-  if (is_of_input ? !lost_.empty() : has_lost_device(event.object)) return;
+  if (is_of_input ? !ever_lost_.empty() : has_lost_device(event.object)) return;
   verdict_.report(Breach::kCorrectness, "I3",
                   "run " + std::to_string(event.object) + " is run again, but no device" +
                       (is_of_input ? "" : " that it used") + " was lost");
@@ -102,7 +111,7 @@ void LossChecker::resolve(const Event& event) {
   }
   if (event.code != StatusCode::kDeviceLost) return;
   // One that never had a stamp may have been refused: its slice has nowhere to go.
-  if (used_by_.contains(event.object) ? has_lost_device(event.object) : !lost_.empty()) return;
+  if (used_by_.contains(event.object) ? has_lost_device(event.object) : !ever_lost_.empty()) return;
   verdict_.report(Breach::kCorrectness, "I3",
                   name + " failed of a lost device, but none that it used was lost");
 }

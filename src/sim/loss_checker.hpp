@@ -22,6 +22,8 @@ class LossChecker final : public events::EventSink {
   LossChecker(const Surroundings& surroundings, Verdict& verdict)
       : surroundings_(surroundings), verdict_(verdict) {}
   void record(const events::Event& event) override;
+  /// The host of `island` has begun a new life, with devices that have lost nothing yet.
+  void forget(IslandId island);
 
  private:
   using Place = std::pair<IslandId, DeviceId>;
@@ -36,11 +38,13 @@ class LossChecker final : public events::EventSink {
 
   const Surroundings& surroundings_;
   Verdict& verdict_;
-  std::set<Place> lost_;
+  std::set<Place> lost_;       // In this life of their hosts,
+  std::set<Place> ever_lost_;  // and in any.
   std::map<Stamp, RunId> run_of_;
   std::map<RunId, std::set<Place>> used_by_;  // By runs with a stamp.
   std::set<RunId> doomed_;                    // A gang of theirs ended on a lost device.
   std::map<RunId, Stamp> stamp_before_;       // Their last rerun.
+  bool may_lose_hosts_ = false;               // They are processes: then hosts are a cause, too.
 };
 
 }  // namespace seaway::sim

@@ -25,6 +25,9 @@ class MemoryChecker final : public events::EventSink {
   void record(const events::Event& event) override;
   void finish();
 
+  /// Arrays that have been uploaded or allocated, and not freed.
+  std::size_t array_count() const { return arrays_.size(); }
+
  private:
   struct Array {
     bool is_on_device = false;

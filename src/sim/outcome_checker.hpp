@@ -21,14 +21,24 @@ class OutcomeChecker final : public events::EventSink {
   /// At the end: nothing is left open. `counted` is what the clients saw.
   void finish(const Counts& counted);
 
+  /// The controller has begun a new life: what was submitted to the one before has no outcome.
+  void restart();
+  /// Of all clients, or of one that has ended. Runs without an outcome so far.
+  std::size_t open_count() const;
+  std::size_t open_count(ClientId client) const;
+  /// At the end, where some clients are killed: those that are not had an outcome for each run.
+  void finish_open();
+  /// At the end of a client that lost nobody and that nobody lost.
+  void finish(ClientId client, const Counts& counted);
+
  private:
   void resolve(const events::Event& event);
-  void expect_equal(const char* what, std::uint64_t happened, std::uint64_t counted);
+  void expect_equal(const Counts& happened, const Counts& counted);
 
   Verdict& verdict_;
   std::map<RunId, std::uint32_t> outcomes_;  // By run that was submitted.
   std::set<RunId> broken_;                   // A gang of them did nothing.
-  Counts seen_;
+  std::map<ClientId, Counts> seen_;
 };
 
 }  // namespace seaway::sim

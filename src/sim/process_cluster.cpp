@@ -19,6 +19,11 @@ constexpr std::uint64_t kDelayStream = 0x64656c6179730000;
 /// How soon whoever supervises a process starts it again.
 constexpr std::uint64_t kRestartNsMax = 100'000'000;
 
+bool is_of_links(Kind kind) {
+  return kind == Kind::kIsolate || kind == Kind::kDeafen || kind == Kind::kMute ||
+         kind == Kind::kCutPair;
+}
+
 std::uint32_t process_count(const ProcessCluster::Options& options) {
   return 1 + 2 * options.cluster.islands + options.clients_max;
 }
@@ -44,7 +49,6 @@ ProcessCluster::ProcessCluster(Options options, actor::SeededEngine& engine,
   }
   for (const ProcessFault& fault : options_.faults.faults) {
     engine_.schedule(fault.at_ns, [this, &fault] { begin(fault); });
-    engine_.schedule(fault.at_ns + fault.duration_ns, [this, &fault] { finish(fault); });
   }
 }
 
@@ -53,6 +57,18 @@ ProcessCluster::~ProcessCluster() {
     if (place.process) place.process->kill();
     place.member.reset();
   }
+}
+
+ProcessCluster::Voice::Voice(ProcessCluster& heard_in, RoleName of)
+    : cluster(heard_in), name(of), stream(1) {
+  stream.add_observer(*this);
+}
+
+void ProcessCluster::Voice::record(const events::Event& event) {
+  cluster.events_.record(event);
+  // A process that ends has nobody who could answer questions about what it says.
+  if (!cluster.place_of(name).member) return;
+  for (ProcessSink* sink : cluster.options_.sinks) sink->record(name, event);
 }
 
 ProcessCluster::Place& ProcessCluster::place_of(const RoleName& name) {
@@ -86,20 +102,24 @@ void ProcessCluster::start(const RoleName& name) {
     });
   };
   actor::Engine& engine = *place.process;
+  place.voice = std::make_unique<Voice>(*this, name);
   place.member = std::make_unique<cluster::Member>(
-      std::move(options), cluster::MemberWiring{engine, wires_, events_, natives_},
+      std::move(options), cluster::MemberWiring{engine, wires_, place.voice->stream, natives_},
       [this, &engine](IslandId island, std::function<void()> on_progress) {
         return make_backend_(engine, island, std::move(on_progress));
       });
+  for (ProcessSink* sink : options_.sinks) sink->started(name, place.life);
 }
 
 void ProcessCluster::end(const RoleName& name) {
   Place& place = place_of(name);
   if (!place.process) return;
+  for (ProcessSink* sink : options_.sinks) sink->ended(name, place.life);
   wires_.detach(cluster::process_of(name, options_.cluster.islands), false);
   place.process->kill();
   place.member.reset();
   place.process.reset();
+  place.voice.reset();
 }
 
 void ProcessCluster::kill(const RoleName& name, std::uint64_t delay_ns) {
@@ -138,10 +158,13 @@ bool ProcessCluster::has_ended(ClientId client) const { return ended_clients_.co
 void ProcessCluster::begin(const ProcessFault& fault) {
   if (is_healed_) return;
   const Place& place = place_of(fault.target);
-  const bool is_link = fault.kind == Kind::kIsolate || fault.kind == Kind::kDeafen ||
-                       fault.kind == Kind::kMute || fault.kind == Kind::kCutPair;
-  if (!is_link && !place.process) return;
+  if (!is_of_links(fault.kind) && !place.process) return;
+  if (fault.kind == Kind::kCutPair && fault.target == fault.other) return;
   ++done_[static_cast<std::size_t>(fault.kind)];
+  for (ProcessSink* sink : options_.sinks) sink->began(fault);
+  if (fault.kind != Kind::kKill && fault.kind != Kind::kKillMachine) {
+    engine_.schedule(fault.at_ns + fault.duration_ns, [this, &fault] { finish(fault); });
+  }
   switch (fault.kind) {
     case Kind::kKill:
       return kill(fault.target, fault.duration_ns);
@@ -159,9 +182,8 @@ void ProcessCluster::begin(const ProcessFault& fault) {
     case Kind::kCutPair: {
       const ProcessId one = cluster::process_of(fault.target, options_.cluster.islands);
       const ProcessId other = cluster::process_of(fault.other, options_.cluster.islands);
-      if (one == other) return;
-      wires_.block(one, other, true);
-      return wires_.block(other, one, true);
+      block(one, other, true);
+      return block(other, one, true);
     }
     case Kind::kClockJump:
     case Kind::kClockRate:
@@ -171,6 +193,7 @@ void ProcessCluster::begin(const ProcessFault& fault) {
 
 void ProcessCluster::finish(const ProcessFault& fault) {
   if (is_healed_) return;
+  for (ProcessSink* sink : options_.sinks) sink->finished(fault);
   switch (fault.kind) {
     case Kind::kKill:
     case Kind::kKillMachine:
@@ -181,15 +204,16 @@ void ProcessCluster::finish(const ProcessFault& fault) {
       return;
     }
     case Kind::kIsolate:
-    case Kind::kDeafen:
-    case Kind::kMute:
       return block(fault.target, true, true, false);
+    case Kind::kDeafen:
+      return block(fault.target, true, false, false);
+    case Kind::kMute:
+      return block(fault.target, false, true, false);
     case Kind::kCutPair: {
       const ProcessId one = cluster::process_of(fault.target, options_.cluster.islands);
       const ProcessId other = cluster::process_of(fault.other, options_.cluster.islands);
-      if (one == other) return;
-      wires_.block(one, other, false);
-      return wires_.block(other, one, false);
+      block(one, other, false);
+      return block(other, one, false);
     }
     case Kind::kClockJump:
     case Kind::kClockRate:
@@ -201,9 +225,16 @@ void ProcessCluster::block(const RoleName& name, bool in, bool out, bool is_bloc
   const ProcessId self = cluster::process_of(name, options_.cluster.islands);
   for (ProcessId other = 0; other < process_count(options_); ++other) {
     if (other == self) continue;
-    if (in) wires_.block(other, self, is_blocked);
-    if (out) wires_.block(self, other, is_blocked);
+    if (in) block(other, self, is_blocked);
+    if (out) block(self, other, is_blocked);
   }
+}
+
+/// A direction that several faults block is open again when the last of them is over.
+void ProcessCluster::block(ProcessId from, ProcessId to, bool is_blocked) {
+  int& blocks = blocks_[{from, to}];
+  blocks += is_blocked ? 1 : -1;
+  if (blocks == (is_blocked ? 1 : 0)) wires_.block(from, to, is_blocked);
 }
 
 void ProcessCluster::set_clock(const RoleName& name, const ProcessFault& fault, bool is_wrong) {
@@ -215,12 +246,11 @@ void ProcessCluster::set_clock(const RoleName& name, const ProcessFault& fault, 
 
 void ProcessCluster::heal() {
   if (std::exchange(is_healed_, true)) return;
-  const std::uint32_t processes = process_count(options_);
-  for (ProcessId one = 0; one < processes; ++one) {
-    for (ProcessId other = 0; other < processes; ++other) {
-      if (one != other) wires_.block(one, other, false);
-    }
+  for (ProcessSink* sink : options_.sinks) sink->healed();
+  for (const auto& [link, blocks] : blocks_) {
+    if (blocks > 0) wires_.block(link.first, link.second, false);
   }
+  blocks_.clear();
   for (auto& [id, place] : places_) {
     if (place.process && place.process->is_paused()) place.process->resume();
     place.skew = {};

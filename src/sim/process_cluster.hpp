@@ -16,6 +16,7 @@
 #include "cluster/member.hpp"
 #include "events/event_stream.hpp"
 #include "sim/process_faults.hpp"
+#include "sim/process_sink.hpp"
 #include "transport/simulated_wire.hpp"
 
 namespace seaway::sim {
@@ -30,6 +31,7 @@ class ProcessCluster {
     std::uint64_t seed = 0;
     std::uint32_t clients_max = 1;
     ProcessFaults faults;
+    std::vector<ProcessSink*> sinks = {};  // They outlive the cluster.
   };
   /// The devices of an island's host in one of its lives.
   using MakeBackend = std::function<std::unique_ptr<device::Backend>(
@@ -51,8 +53,10 @@ class ProcessCluster {
   void heal();
   bool is_healed() const { return is_healed_; }
 
-  /// Null while it is down. For checkers.
+  /// Null while it is down, starts or ends. For checkers.
   cluster::Member* member(const cluster::RoleName& name);
+  /// How often it was started, with this time if it is there.
+  std::uint32_t life(const cluster::RoleName& name) { return place_of(name).life; }
   /// What was done to it so far, by kind.
   std::uint64_t done(ProcessFault::Kind kind) const {
     return done_[static_cast<std::size_t>(kind)];
@@ -63,8 +67,18 @@ class ProcessCluster {
   std::uint64_t now_ns() const { return engine_.now_ns(); }
 
  private:
+  /// What one life of a process records: for sinks under its name, and for everybody.
+  struct Voice final : events::EventSink {
+    Voice(ProcessCluster& heard_in, cluster::RoleName name);
+    void record(const events::Event& event) override;
+
+    ProcessCluster& cluster;
+    const cluster::RoleName name;
+    events::EventStream stream;
+  };
   struct Place {
     cluster::RoleName name;
+    std::unique_ptr<Voice> voice;  // Outlives its process.
     std::unique_ptr<actor::SeededProcess> process;
     std::unique_ptr<cluster::Member> member;
     std::uint32_t life = 0;
@@ -80,6 +94,7 @@ class ProcessCluster {
   void finish(const ProcessFault& fault);
   void kill(const cluster::RoleName& name, std::uint64_t delay_ns);
   void block(const cluster::RoleName& name, bool in, bool out, bool is_blocked);
+  void block(transport::ProcessId from, transport::ProcessId to, bool is_blocked);
   void set_clock(const cluster::RoleName& name, const ProcessFault& fault, bool is_wrong);
 
   const Options options_;
@@ -90,6 +105,7 @@ class ProcessCluster {
   function::NativeRegistry natives_;
   RandomStream delays_;
   std::map<transport::ProcessId, Place> places_;
+  std::map<std::pair<transport::ProcessId, transport::ProcessId>, int> blocks_;  // From, to.
   std::set<ClientId> ended_clients_, killed_clients_;
   std::vector<std::uint64_t> done_;
   std::uint64_t starts_ = 0;

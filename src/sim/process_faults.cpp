@@ -18,9 +18,15 @@ constexpr std::uint64_t kWireStream = 0x7769726573000000;
 constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::uint64_t kFaultsMax = 6;
 
-/// From a microsecond to about 2 s, early ones as often as late ones.
+/// Up to 1 s, early ones as often as late ones: most of it while clients work.
 std::uint64_t random_time(RandomStream& random) {
-  return random.below(std::uint64_t{1} << random.between(16, 31));
+  return random.below(std::uint64_t{1} << random.between(19, 30));
+}
+
+/// Some last for about as long as silence is borne.
+std::uint64_t random_duration(RandomStream& random) {
+  if (random.chance(30)) return 700 * kMs + random.below(1'500 * kMs);
+  return random.below(std::uint64_t{1} << random.between(16, 30));
 }
 
 RoleName random_role(RandomStream& random, std::uint32_t islands, std::uint32_t clients) {
@@ -38,7 +44,7 @@ ProcessFault random_fault(RandomStream& random, Kind kind, std::uint32_t islands
   fault.kind = kind;
   fault.target = random_role(random, islands, clients);
   fault.other = random_role(random, islands, clients);
-  fault.duration_ns = 1 + random_time(random);
+  fault.duration_ns = 1 + random_duration(random);
   if (kind == Kind::kKillMachine) {
     fault.target = {actor::Role::kHost, static_cast<std::uint32_t>(random.below(islands))};
   }

@@ -27,7 +27,7 @@ struct ProcessFault {
   Kind kind = Kind::kKill;
   std::uint64_t at_ns = 0;
   std::uint64_t duration_ns = 0;
-  cluster::RoleName target;
+  cluster::RoleName target = {};
   cluster::RoleName other = {};
   std::int64_t amount = 0;
 };

@@ -22,9 +22,18 @@ void ProgressChecker::record(const Event& event) {
     parts_[key].run = event.object;
     return;
   }
+  if (event.kind == EventKind::kView) {
+    finished_[event.island].clear();
+    return;
+  }
   const auto found = parts_.find(key);
+  const auto view = finished_.find(event.island);
   switch (event.kind) {
     case EventKind::kFinished:
+      if (view != finished_.end() && view->second.insert(event.stamp).second) {
+        parts_.erase(key);
+        return;
+      }
       if (found == parts_.end()) {
         verdict_.report(Breach::kCorrectness, "I12",
                         part_name(event.island, event.stamp) +
@@ -46,6 +55,14 @@ void ProgressChecker::record(const Event& event) {
     default:
       return;
   }
+}
+
+std::set<RunId> ProgressChecker::open_runs(IslandId island) const {
+  std::set<RunId> runs;
+  for (const auto& [key, part] : parts_) {
+    if (key.first == island) runs.insert(part.run);
+  }
+  return runs;
 }
 
 void ProgressChecker::finish() {

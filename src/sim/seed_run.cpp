@@ -147,7 +147,8 @@ class SimulatedCluster {
     surroundings_.part_of = [this](IslandId island, Stamp stamp) {
       const device::PartRun* const part = embedded_->host(island).find_part(stamp);
       if (part == nullptr) return PartFacts{};
-      return PartFacts{part->plan->part.get(), &part->args, &part->outputs};
+      return PartFacts{part->plan->part.get(), &part->args, &part->outputs, part->is_admitted,
+                       part->gangs_placed};
     };
     surroundings_.devices_of_array = [this](IslandId island, ArrayId array) {
       return embedded_->host(island).array_devices(array);
@@ -214,9 +215,11 @@ class SimulatedCluster {
       engine_->notify();
       if (!engine_->wait([this] { return clients_ready_ == world_.clients; }, 0)) return;
     };
-    const auto is_struck = [this](SliceId slice) { return struck_.contains(slice); };
+    const SimulatedClient::Excuses excuses = {
+        [this](SliceId slice) { return struck_.contains(slice); },
+        [this] { return world_.faults.may_take_any(); }};
     SimulatedClient(
-        world_, index, [this] { engine_->yield(); }, verdict_, begin, rest, is_struck)
+        world_, index, [this] { engine_->yield(); }, verdict_, begin, rest, excuses)
         .live(*std::move(client));
   }
 

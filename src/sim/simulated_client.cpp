@@ -48,6 +48,26 @@ void SimulatedClient::complain(const char* invariant, std::string text) {
                   "client " + std::to_string(index_) + ": " + std::move(text));
 }
 
+void SimulatedClient::count(std::uint64_t Counts::*field) {
+  ++(verdict_.counts.*field);
+  ++(counts_.*field);
+}
+
+std::optional<std::uint64_t> SimulatedClient::waits_since_ns() const {
+  std::optional<std::uint64_t> oldest;
+  const auto take = [&oldest](std::uint64_t since_ns) {
+    oldest = std::min(oldest.value_or(since_ns), since_ns);
+  };
+  if (asked_ns_ != 0) take(asked_ns_);
+  for (const Flight& flight : flights_) {
+    if (!flight.status.ready()) take(flight.since_ns);
+  }
+  for (const Fetch& fetch : fetches_) {
+    if (!fetch.done.ready()) take(fetch.since_ns);
+  }
+  return oldest;
+}
+
 void SimulatedClient::live(Client client) {
   client_ = std::move(client);
   if (world_.is_contest) {
@@ -60,11 +80,12 @@ void SimulatedClient::live(Client client) {
 
 /// Hosts may have to come up, or to come back: it is worth asking again for a while.
 Result<Slice> SimulatedClient::acquire(const SliceRequest& request) {
-  auto slice = client_.acquire_slice(request);
+  const auto acquire = [this, &request] { return client_.acquire_slice(request); };
+  auto slice = ask(acquire);
   for (int i = 0; i < kAskAgain && world_.has_processes && !slice.ok(); ++i) {
     if (slice.status().code() != StatusCode::kIslandUnavailable) break;
     pause_();
-    slice = client_.acquire_slice(request);
+    slice = ask(acquire);
   }
   return slice;
 }
@@ -96,8 +117,9 @@ bool SimulatedClient::prepare() {
     auto slice = acquire(request);
     if (!slice.ok()) {
       // Devices may be gone before anybody has asked for them.
-      const bool is_of_loss = has_losses() && is_loss(slice.status());
-      if (!is_of_loss) complain("I3", "a slice was refused: " + slice.status().to_string());
+      const bool is_excused =
+          (is_loss(slice.status()) && excuses_.of_devices()) || is_of_session(slice.status());
+      if (!is_excused) complain("I3", "a slice was refused: " + slice.status().to_string());
       return false;
     }
     slices_.push_back(*slice);
@@ -209,10 +231,10 @@ void SimulatedClient::act() {
     if (!flights_.empty()) check(flights_[random_.below(flights_.size())]);
   } else {
     // A run may wait for a put that waits for room, which this client alone could make.
-    const Status status = client_.drain();
+    const Status status = ask([this] { return client_.drain(); });
     const bool waits = world_.is_memory_tight && status.code() == StatusCode::kDeadlineExceeded;
-    const bool is_lost = world_.has_processes && is_loss(status);
-    if (!status.ok() && !waits && !is_lost) complain("I2", "drain: " + status.to_string());
+    if (!status.ok() && !waits && !is_of_session(status))
+      complain("I2", "drain: " + status.to_string());
   }
   while (held_.size() > kHeldMax) drop();
 }
@@ -246,14 +268,14 @@ void SimulatedClient::compete() {
   if (Status status = program->execute({argument.array}).status().get().status(); !status.ok()) {
     return complain("I3", "a run failed: " + status.to_string());
   }
-  ++verdict_.counts.runs;
-  ++verdict_.counts.ok;
+  count(&Counts::runs);
+  count(&Counts::ok);
   begin_();
   // The one with the smaller share must not be alone before enough gangs were counted.
   const std::uint64_t runs = 2 * ShareChecker::kGangs / world_.chain;
   for (std::uint64_t i = 0; i < runs; ++i) {
     Run run = program->execute({argument.array});
-    ++verdict_.counts.runs;
+    count(&Counts::runs);
     flights_.push_back({run.status(), Expectation::kValue, "run " + std::to_string(i), {}});
     if (i % 64 == 0) held_.push_back({run.output(0), Expectation::kValue, (*expected)[0]});
   }
@@ -325,9 +347,10 @@ void SimulatedClient::execute() {
 void SimulatedClient::note_run(const Program& program, std::set<SliceId> slices,
                                const std::vector<Held>& arguments, Run run) {
   Flight flight;
+  flight.since_ns = now_ns();
   flight.slices = std::move(slices);
   flight.name = "run of " + program.name() + ", number " + std::to_string(run.id());
-  ++verdict_.counts.runs;
+  count(&Counts::runs);
   std::vector<program::GlobalArray> values;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Held& argument = arguments[i];
@@ -376,8 +399,12 @@ void SimulatedClient::fetch(const Held& held, bool waits) {
   fetch.name = held.array.to_string();
   fetch.is_put = held.is_put;
   fetch.slices = held.slices;
+  fetch.since_ns = now_ns();
   if (waits) {
-    check(fetch);
+    ask([this, &fetch] {
+      check(fetch);
+      return true;
+    });
   } else {
     fetches_.push_back(std::move(fetch));
   }
@@ -392,7 +419,12 @@ bool SimulatedClient::is_excused(const Status& status, const std::set<SliceId>& 
 
 /// The error of something that one of `slices` had on a device that was lost, or would have there.
 bool SimulatedClient::is_of_loss(const Status& status, const std::set<SliceId>& slices) const {
-  return is_loss(status) && std::any_of(slices.begin(), slices.end(), is_struck_);
+  return is_loss(status) && std::any_of(slices.begin(), slices.end(), excuses_.of_slice);
+}
+
+bool SimulatedClient::is_of_session(const Status& status) const {
+  if (status.code() == StatusCode::kDeadlineExceeded && excuses_.of_delay()) return true;
+  return is_loss(status) && excuses_.of_session();
 }
 
 void SimulatedClient::check(Fetch& fetch) {
@@ -463,18 +495,19 @@ void SimulatedClient::reshard() {
   const Expectation expectation = is_certain ? Expectation::kValue : Expectation::kEither;
   cover(Feature::kReshard);
   // A reshard is a run too, of a program with no name.
-  ++verdict_.counts.runs;
-  flights_.push_back({moved->ready(), expectation, "reshard to " + moved->to_string(), {}, slices});
+  count(&Counts::runs);
+  flights_.push_back(
+      {moved->ready(), expectation, "reshard to " + moved->to_string(), {}, slices, now_ns()});
   held_.push_back({*moved, expectation, held.value, false, std::move(slices)});
 }
 
 void SimulatedClient::rebind() {
   if (!world_.has_rebinds) return;
   Slice& slice = slices_[random_.below(slices_.size())];
-  const Status status = slice.rebind();
+  const Status status = ask([&slice] { return slice.rebind(); });
   if (status.ok()) cover(Feature::kRebind);
   if (!status.ok() && status.code() != StatusCode::kResourceExhausted &&
-      !is_of_loss(status, {slice.id()})) {
+      !is_of_loss(status, {slice.id()}) && !is_of_session(status)) {
     complain("I3", "rebind was refused: " + status.to_string());
   }
 }
@@ -507,11 +540,11 @@ void SimulatedClient::settle() {
       if (is_refused) cover(Feature::kRunWithoutDevices);
     }
     if (status.ok()) {
-      ++verdict_.counts.ok;
+      count(&Counts::ok);
     } else if (status.code() == StatusCode::kCancelled) {
-      ++verdict_.counts.cancelled;
+      count(&Counts::cancelled);
     } else {
-      ++verdict_.counts.failed;
+      count(&Counts::failed);
     }
   }
   fetches_.clear();
@@ -531,11 +564,8 @@ void SimulatedClient::finish() {
   settle();
   held_.clear();
   if (client_ && verdict_.ok()) {
-    const Status status = client_.drain();
-    const bool is_lost = world_.has_processes && is_loss(status);
-    if (!status.ok() && !is_lost) {
-      complain("I2", "drain: " + status.to_string());
-    }
+    const Status status = ask([this] { return client_.drain(); });
+    if (!status.ok() && !is_of_session(status)) complain("I2", "drain: " + status.to_string());
   }
   programs_.clear();
   functions_.clear();

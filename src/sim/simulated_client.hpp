@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/random.hpp"
 #include "seaway/client.hpp"
 #include "sim/functions.hpp"
@@ -38,26 +39,43 @@ class SimulatedClient {
   /// has handles of. Returns when nothing moves in the whole world and what is left was looked at.
   using Rest = std::function<void(const std::set<ArrayId>& held)>;
 
-  /// Whether a slice lay on a device when it was lost, or has been bound to it since.
-  using IsStruck = std::function<bool(SliceId slice)>;
+  /// What may excuse an error of a loss. Asked when there is one.
+  struct Excuses {
+    /// What depends on the slice: it lay where something was lost, or has been bound there since.
+    std::function<bool(SliceId slice)> of_slice;
+    /// A wish for devices, whichever they are.
+    std::function<bool()> of_devices;
+    /// What concerns the client as a whole.
+    std::function<bool()> of_session = [] { return false; };
+    /// A request that was not answered in time.
+    std::function<bool()> of_delay = [] { return false; };
+  };
 
   /// Called between actions now and then: lets others run, for as long as it likes.
   using Pause = std::function<void()>;
 
   SimulatedClient(const World& world, std::uint32_t index, Pause pause, Verdict& verdict,
-                  Begin begin, Rest rest, IsStruck is_struck)
+                  Begin begin, Rest rest, Excuses excuses)
       : world_(world),
         index_(index),
         pause_(std::move(pause)),
         verdict_(verdict),
         begin_(std::move(begin)),
         rest_(std::move(rest)),
-        is_struck_(std::move(is_struck)),
+        excuses_(std::move(excuses)),
         random_(world.seed, 0x636c69656e740000 + index) {}
 
   /// The whole life of the client, from its connection to its last outcome. The session ends with
   /// the call.
   void live(Client client);
+
+  /// What it has counted so far, this one alone.
+  const Counts& counts() const { return counts_; }
+  /// From now on it notes by `clock`, which outlives it, since when it waits.
+  void note_times(const Clock& clock) { clock_ = &clock; }
+  /// Since when the oldest of its futures that have no outcome, or its present request, waits.
+  /// While something is being checked it waits for that. None: for nothing.
+  std::optional<std::uint64_t> waits_since_ns() const;
 
  private:
   struct Held {  // An array whose handle is held.
@@ -81,6 +99,7 @@ class SimulatedClient {
     std::string name;
     bool is_put = false;
     std::set<SliceId> slices;  // As of the array.
+    std::uint64_t since_ns = 0;
   };
   struct Flight {  // A run whose outcome has not been looked at.
     Future<void> status;
@@ -88,6 +107,7 @@ class SimulatedClient {
     std::string name;
     Run run;                        // Empty when its handle was dropped.
     std::set<SliceId> slices = {};  // That it and its arguments can depend on.
+    std::uint64_t since_ns = 0;
   };
 
   bool prepare();
@@ -112,7 +132,17 @@ class SimulatedClient {
   void settle();
   bool is_excused(const Status& status, const std::set<SliceId>& slices) const;
   bool is_of_loss(const Status& status, const std::set<SliceId>& slices) const;
-  bool has_losses() const { return world_.has_processes || world_.faults.may_take_any(); }
+  bool is_of_session(const Status& status) const;
+  void count(std::uint64_t Counts::*field);
+  std::uint64_t now_ns() const { return clock_ ? clock_->now_ns() : 0; }
+  /// A request to the controller that waits for its answer.
+  template <typename Request>
+  auto ask(const Request& request) {
+    asked_ns_ = now_ns();
+    auto answer = request();
+    asked_ns_ = 0;
+    return answer;
+  }
   Result<Slice> acquire(const SliceRequest& request);
   void cover(Feature feature) { verdict_.coverage.add(feature); }
   void complain(const char* invariant, std::string text);
@@ -123,7 +153,10 @@ class SimulatedClient {
   Verdict& verdict_;
   const Begin begin_;
   const Rest rest_;
-  const IsStruck is_struck_;
+  const Excuses excuses_;
+  const Clock* clock_ = nullptr;
+  std::uint64_t asked_ns_ = 0;  // When its present request was sent; 0: there is none.
+  Counts counts_;
   RandomStream random_;
   Oracle oracle_;
   Client client_;

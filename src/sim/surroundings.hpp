@@ -18,10 +18,14 @@ struct PartFacts {
   const program::PartPlan* plan = nullptr;  // Null: the host does not know the part.
   const std::vector<ArrayId>* args = nullptr;
   const std::vector<ArrayId>* outputs = nullptr;
+  // What its host has done of what the scheduler said of it.
+  bool is_admitted = false;
+  std::uint32_t gangs_placed = 0;
 };
 
 /// Plans, budgets and weights: what was promised before anything ran, and what hosts and
-/// schedulers claim about their memory. Asked while the event is being recorded.
+/// schedulers claim about their memory. Asked while the event is being recorded. What is down
+/// knows nothing, and uses nothing.
 struct Surroundings {
   std::function<PartFacts(IslandId, Stamp)> part_of;
   /// Where an array that exists lies; null for one that the host does not know.

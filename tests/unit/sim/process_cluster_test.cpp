@@ -1,0 +1,157 @@
+// Processes that are killed, paused and cut off, and come back.
+
+#include "sim/process_cluster.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "sim/sim_backend.hpp"
+#include "unit/sim/process_events.hpp"
+
+namespace seaway::sim {
+namespace {
+
+using Kind = ProcessFault::Kind;
+
+/// A cluster of one island of one device, and what is heard of its processes.
+class Place final : public ProcessSink {
+ public:
+  explicit Place(std::vector<ProcessFault> faults) : engine(actor::make_seeded_engine(7)) {
+    ProcessCluster::Options options;
+    options.cluster.islands = 1;
+    options.cluster.devices = 1;
+    options.faults.faults = std::move(faults);
+    options.sinks = {this};
+    cluster = std::make_unique<ProcessCluster>(
+        std::move(options), *engine, stream,
+        [](actor::Engine& process, IslandId island, std::function<void()> on_progress) {
+          return std::make_unique<SimBackend>(
+              process, 7, island, CostModel(), std::move(on_progress),
+              [](const std::string& text) { ADD_FAILURE() << text; });
+        });
+  }
+  ~Place() override {
+    engine->abandon_bodies();
+    cluster.reset();
+  }
+  void run_until(std::uint64_t at_ns) {
+    while (engine->now_ns() < at_ns && engine->step()) {
+    }
+  }
+  void started(const cluster::RoleName& name, std::uint32_t life) override {
+    heard.push_back(cluster::to_string(name) + " starts " + std::to_string(life));
+  }
+  void ended(const cluster::RoleName& name, std::uint32_t life) override {
+    heard.push_back(cluster::to_string(name) + " ends " + std::to_string(life));
+  }
+  void began(const ProcessFault& fault) override { begun.push_back(fault.at_ns); }
+  void record(const cluster::RoleName& teller, const events::Event& event) override {
+    heard.push_back(cluster::to_string(teller) + ": " + std::string(events::to_string(event.kind)));
+  }
+  std::uint64_t count(const std::string& text) const {
+    return static_cast<std::uint64_t>(std::count(heard.begin(), heard.end(), text));
+  }
+
+  events::EventStream stream{16};
+  std::vector<std::string> heard;
+  std::vector<std::uint64_t> begun;
+  std::unique_ptr<actor::SeededEngine> engine;
+  std::unique_ptr<ProcessCluster> cluster;
+};
+
+TEST(ProcessCluster, AKilledHostIsDownAndBeginsANewLife) {
+  Place place(
+      {{.kind = Kind::kKill, .at_ns = 100 * kMsNs, .duration_ns = 800 * kMsNs, .target = host(0)}});
+
+  place.run_until(300 * kMsNs);
+  cluster::Member* const while_down = place.cluster->member(host(0));
+  place.run_until(1'500 * kMsNs);
+
+  EXPECT_EQ(while_down, nullptr);
+  ASSERT_NE(place.cluster->member(host(0)), nullptr);
+  EXPECT_EQ(place.cluster->life(host(0)), 2u);
+  EXPECT_EQ(place.count("the host of island 0 ends 1"), 1u);
+  EXPECT_EQ(place.count("the host of island 0 starts 2"), 1u);
+  EXPECT_EQ(place.count("the controller: host_joined"), 2u);
+  EXPECT_EQ(place.count("the controller: host_lost"), 1u);
+  EXPECT_EQ(place.cluster->done(Kind::kKill), 1u);
+}
+
+TEST(ProcessCluster, AControllerThatIsKilledTakesAllFollowersWithIt) {
+  Place place({{.kind = Kind::kKill, .at_ns = 100 * kMsNs, .duration_ns = 1, .target = {}}});
+
+  place.run_until(1'000 * kMsNs);
+
+  EXPECT_EQ(place.cluster->life(kTheController), 2u);
+  EXPECT_EQ(place.cluster->life(host(0)), 2u);
+  EXPECT_EQ(place.cluster->life(scheduler(0)), 2u);
+  EXPECT_EQ(place.cluster->member(host(0))->controller_life(), 2u);
+}
+
+TEST(ProcessCluster, WhatSeveralFaultsBlockIsOpenWhenTheLastOfThemIsOver) {
+  // The second fault ends while the first one goes on: the host is not heard, and is lost.
+  Place place({{.kind = Kind::kIsolate,
+                .at_ns = 100 * kMsNs,
+                .duration_ns = 3'000 * kMsNs,
+                .target = host(0)},
+               {.kind = Kind::kMute, .at_ns = 200 * kMsNs, .duration_ns = 1, .target = host(0)}});
+
+  place.run_until(2'900 * kMsNs);
+  const std::uint64_t lost = place.count("the controller: host_lost");
+  const std::uint64_t joined = place.count("the controller: host_joined");
+  place.run_until(4'500 * kMsNs);
+
+  EXPECT_EQ(lost, 1u);
+  EXPECT_EQ(joined, 1u);
+  EXPECT_EQ(place.count("the controller: host_joined"), 2u);
+}
+
+TEST(ProcessCluster, TwoThatLostEachOtherTalkAgainAtOnce) {
+  Place place(
+      {{.kind = Kind::kMute, .at_ns = 100 * kMsNs, .duration_ns = 1'700 * kMsNs, .target = {}}});
+
+  place.run_until(8'000 * kMsNs);
+
+  EXPECT_NE(place.cluster->member(host(0))->controller_life(), 0u);
+  // A circle of conversations that end each other would make thousands.
+  EXPECT_LT(place.cluster->wire_counts().connections, 200u);
+}
+
+TEST(ProcessCluster, WithoutAFaultAllOthersAreAsTheyWere) {
+  std::vector<ProcessFault> all = {
+      {.kind = Kind::kIsolate, .at_ns = 10, .duration_ns = kMsNs, .target = host(0)},
+      {.kind = Kind::kPause, .at_ns = 20, .duration_ns = kMsNs, .target = scheduler(0)},
+      {.kind = Kind::kDeafen, .at_ns = 30, .duration_ns = kMsNs, .target = {}}};
+  std::vector<ProcessFault> fewer = {all[0], all[2]};
+  Place whole(all), part(fewer);
+
+  whole.run_until(50 * kMsNs);
+  part.run_until(50 * kMsNs);
+
+  EXPECT_EQ(whole.begun, (std::vector<std::uint64_t>{10, 20, 30}));
+  EXPECT_EQ(part.begun, (std::vector<std::uint64_t>{10, 30}));
+}
+
+TEST(ProcessCluster, AfterItIsHealedNobodyIsDown) {
+  Place place({{.kind = Kind::kPause,
+                .at_ns = 10 * kMsNs,
+                .duration_ns = 60'000 * kMsNs,
+                .target = scheduler(0)},
+               {.kind = Kind::kIsolate,
+                .at_ns = 10 * kMsNs,
+                .duration_ns = 60'000 * kMsNs,
+                .target = host(0)}});
+
+  place.run_until(3'000 * kMsNs);
+  place.cluster->heal();
+  place.run_until(6'000 * kMsNs);
+
+  EXPECT_TRUE(place.cluster->is_healed());
+  EXPECT_NE(place.cluster->member(scheduler(0))->scheduler()->view(), 0u);
+  EXPECT_EQ(place.cluster->member(kTheController)->controller()->has_host(0), true);
+}
+
+}  // namespace
+}  // namespace seaway::sim
