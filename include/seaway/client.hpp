@@ -104,8 +104,9 @@ class Slice {
   /// with kInvalidArgument. Blocks until the cluster has agreed.
   Status release();
   /// Administrative: binds it to other physical devices, between runs; values stay bit-equal. When
-  /// a device is lost this happens by itself; values that lay there are then kInputLost. Where
-  /// there are no other devices, runs end with kDeviceLost, and so does this.
+  /// a device is lost this happens by itself; values that lay there are then kInputLost, and runs
+  /// that were there are run again if all their functions are idempotent and their arguments are
+  /// elsewhere. Where there are no other devices, runs end with kDeviceLost, and so does this.
   Status rebind();
 
   // Where actors go; include seaway/app.hpp. As it is bound at the time of the call.

@@ -110,7 +110,7 @@ struct NativeFunction {
   std::size_t scratch_bytes = 0;
   /// Rough time of one shard, for the scheduler.
   std::uint64_t cost_ns = 1000;
-  /// Running it twice does no harm.
+  /// Running it twice does no harm: when a device or host is lost meanwhile, it is run again.
   bool idempotent = true;
   /// How long it takes, or what follows, depends on data: successors are launched when it is done.
   bool irregular = false;

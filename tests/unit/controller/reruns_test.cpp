@@ -167,6 +167,22 @@ TEST(Reruns, WhatReadsItsOutputsWaitsForItAndIsRunAgainBehindIt) {
   EXPECT_EQ(one.names(5), "i2 1003 ");
 }
 
+TEST(Reruns, AReaderWhoseFailureIsHeardOfBeforeItsCauseIsRunAgainToo) {
+  Again one;
+  const RunIds first = one.run(one.program, one.input);
+  one.run(one.program, first.output);
+  one.world.core.release(one.client, first.output);
+  one.world.said();
+  const Status gone = input_lost("argument 0 of program chain failed: " + kLoss.to_string());
+
+  one.world.core.part_failed(2, gone);
+  one.fail(1);
+  one.world.finish(2);
+
+  EXPECT_EQ(one.world.said(),
+            "launch 3@0, launch 4@0, free 1002@0, free i1@0, cancel 2@0, cancel 1@0");
+}
+
 TEST(Reruns, AReaderOfAValueThatWasMadeInTimeSucceedsWithIt) {
   Again one;
   const RunIds first = one.run(one.program, one.input);
@@ -330,6 +346,20 @@ TEST(Reruns, ARunOnTwoIslandsIsRunAgainWhenAllItsPartsAreOver) {
   one.world.finish(1, {1});
 
   EXPECT_EQ(one.world.said(), "launch 2@0, launch 2@1");
+}
+
+TEST(Reruns, AnArgumentStaysForARunThatIsToReadItAgain) {
+  Wide one;
+  one.run(one.wide, one.input);
+  one.world.said();
+  one.fail(1, {0});
+  one.world.said();
+
+  one.world.core.release(one.client, one.input);
+  EXPECT_EQ(one.world.said(), "");
+  one.world.finish(1, {1});
+
+  EXPECT_EQ(one.world.said(), "launch 2@0, free 501@0, launch 2@1");
 }
 
 TEST(Reruns, ACancelEndsARunOfWhichPartsAreNotOver) {
