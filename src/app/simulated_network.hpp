@@ -1,5 +1,6 @@
 // SimulatedNetwork: silos of one process as if each were a process of its own: batches travel as
-// frames of conversations over connections that break, and are lost with the processes at either end.
+// frames of conversations over connections that break, and are lost with the processes at either
+// end.
 
 #pragma once
 
@@ -29,9 +30,9 @@ struct NetworkPort {
 /// Each silo has an end of its own, which knows of others what it has found out: that a process
 /// does not exist any more when it reconnects and is refused, or that another life of it answers.
 /// Between two silos everything arrives once and in the order of its sending, whatever their
-/// connection does (transport::Conversation). A silo lives in *epochs*, one for each life; what was sent
-/// from an earlier epoch, or to one, is never read, so nothing of a dead one arrives after the word
-/// of its death. Control thread only, or while nothing runs; the engine outlives it.
+/// connection does (transport::Conversation). A silo lives in *epochs*, one for each life; what was
+/// sent from an earlier epoch, or to one, is never read, so nothing of a dead one arrives after the
+/// word of its death. Control thread only, or while nothing runs; the engine outlives it.
 class SimulatedNetwork {
  public:
   struct Options {

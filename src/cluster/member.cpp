@@ -2,20 +2,17 @@
 
 #include "cluster/member.hpp"
 
-#include <seaway.capnp.h>
-
 #include <string>
 #include <utility>
 
 #include "base/check.hpp"
 #include "client/session.hpp"
+#include "cluster/member_messages.hpp"
 #include "cluster/role_options.hpp"
-#include "wire/frame_builder.hpp"
 
 namespace seaway::cluster {
 
 using actor::Role;
-using wire::Message;
 
 namespace {
 
@@ -131,25 +128,13 @@ void Member::on_news(const PeerNews& news) {
     is_orphaned_ = true;
     return options_.on_orphaned();
   }
-  wire::FrameBuilder builder;
-  auto peer = builder.init_root<Message>().initPeer();
-  peer.setRole(static_cast<std::uint8_t>(news.name.role));
-  peer.setIndex(news.name.index);
-  peer.setEpoch(news.life);
-  peer.setLost(news.is_lost);
-  peer.setMessage(news.reason);
   const RoleName& self = options_.name;
-  if (router_.is_here(self.role, self.index)) router_.send(self.role, self.index, builder.finish());
+  if (router_.is_here(self.role, self.index)) router_.send(self.role, self.index, peer_frame(news));
 }
 
 /// The first word of this life.
 void Member::join() {
-  wire::FrameBuilder builder;
-  auto join = builder.init_root<Message>().initJoin();
-  join.setRole(static_cast<std::uint8_t>(options_.name.role));
-  join.setIsland(options_.name.index);
-  join.setEpoch(options_.life);
-  router_.send(Role::kController, 0, builder.finish());
+  router_.send(Role::kController, 0, join_frame(options_.name, options_.life));
 }
 
 Result<Client> Member::connect(ClientOptions options, std::shared_ptr<void> keep_alive) {

@@ -87,7 +87,7 @@ class Peers {
     std::uint32_t attempt = 0;  // Of conversations with it.
     std::uint32_t epoch_min = 1;
     std::uint32_t life = 0;  // The one that was heard last, in whichever conversation.
-    bool is_told = false;  // That it is there.
+    bool is_told = false;    // That it is there.
     bool is_connecting = false;
     bool is_absent = false;  // Its machine says that there is no such process.
   };

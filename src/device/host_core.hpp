@@ -362,8 +362,8 @@ class HostCore {
   };
   std::unordered_map<std::uint64_t, HeldEdge> held_edges_;  // Their launch has not arrived.
   std::unordered_map<Stamp, Status> held_causes_;           // The same.
-  Stamp born_stamp_ = 0;  // What is said of stamps up to here is about somebody else.
-  std::map<HostId, Stamp> cut_;             // Up to which stamp a peer means nothing any more.
+  Stamp born_stamp_ = 0;         // What is said of stamps up to here is about somebody else.
+  std::map<HostId, Stamp> cut_;  // Up to which stamp a peer means nothing any more.
   std::map<Stamp, Status> ended_failures_;  // Of parts that are over; is_process alone.
   std::vector<Entry> pending_;              // Entries [pending_begin_, size()) are not all done.
   std::size_t pending_begin_ = 0;

@@ -40,12 +40,12 @@ HostArray::Place HostCore::place_of(const ArrayRecord& record) {
 HostState HostCore::state() const {
   HostState state;
   state.last_stamp = last_launch_;
-  std::unordered_map<const PartRun*, std::vector<std::uint32_t>> open;
+  std::map<Stamp, std::vector<std::uint32_t>> open;
   for (std::size_t i = pending_begin_; i < pending_.size(); ++i) {
     const Entry& entry = pending_[i];
     if (entry.state == Entry::State::kDone) continue;
     if (!entry.part) continue;
-    auto& gangs = open[entry.part];
+    auto& gangs = open[entry.part->stamp];
     for (std::uint32_t gang = entry.gang; gang < entry.last; ++gang) gangs.push_back(gang);
   }
   for (const auto& [stamp, part] : parts_) {
@@ -57,7 +57,7 @@ HostState HostCore::state() const {
     seen.is_cancelled = part->is_cancelled;
     seen.is_fencing = part->is_fencing;
     seen.placed = part->gangs_placed;
-    auto& gangs = open[part.get()];
+    auto& gangs = open[stamp];
     std::sort(gangs.begin(), gangs.end());
     seen.done = ranges_without(part->gangs_placed, gangs);
     const program::PartPlan& plan = *part->plan->part;

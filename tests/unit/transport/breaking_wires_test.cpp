@@ -91,13 +91,13 @@ class BreakingWires {
   void talk_anew(ProcessId self, std::uint32_t peer_epoch_min) {
     Process& own = processes_[self];
     own.peer_epoch_min = peer_epoch_min;
-    own.conversation =
-        std::make_unique<Conversation>(ConversationOptions{.epoch = own.epoch,
-                                                 .peer = "process " + std::to_string(1 - self),
-                                                 .peer_epoch_min = peer_epoch_min,
-                                                 .heartbeat_ns = silence_max_ns_ / 10,
-                                                 .silence_max_ns = silence_max_ns_},
-                                  calendar_.now_ns());
+    own.conversation = std::make_unique<Conversation>(
+        ConversationOptions{.epoch = own.epoch,
+                            .peer = "process " + std::to_string(1 - self),
+                            .peer_epoch_min = peer_epoch_min,
+                            .heartbeat_ns = silence_max_ns_ / 10,
+                            .silence_max_ns = silence_max_ns_},
+        calendar_.now_ns());
     own.said = 0;
     own.armed_ns = UINT64_MAX;
     arm(self);
@@ -285,7 +285,8 @@ TEST(BreakingWires, OverABlockedDirectionEndInSilenceOnBothSidesAndThenGoOn) {
 
     talk.calendar().run(7'000 * kMs);
     const std::uint32_t lost = std::min(talk.process(0).lost, talk.process(1).lost);
-    const bool is_open = talk.process(0).conversation->is_open() || talk.process(1).conversation->is_open();
+    const bool is_open =
+        talk.process(0).conversation->is_open() || talk.process(1).conversation->is_open();
     talk.calendar().run(10'000 * kMs);
 
     ASSERT_GE(lost, 1u) << "seed " << seed;
