@@ -58,8 +58,11 @@ struct SchedulerActor::Decoder {
       const PlanId id = plan->id;
       self.plans_[id] = std::make_shared<const program::PartPlan>(std::move(plan).value());
     }
+    // Once: a message is read only for so long, and each look at a list counts as reading all of
+    // it.
+    const auto ids = view.getLaunches().getIds();
     for (const auto record : view.getLaunches().getRecords()) {
-      read_launch(self, record, view.getLaunches().getIds(), self.launches_.emplace_back());
+      read_launch(self, record, ids, self.launches_.emplace_back());
     }
     for (const std::uint64_t array : view.getNamed()) self.named_.push_back(array);
   }
