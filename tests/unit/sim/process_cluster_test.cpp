@@ -4,9 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "seaway/client.hpp"
+#include "seaway/function.hpp"
+#include "seaway/program.hpp"
 #include "sim/sim_backend.hpp"
 #include "unit/sim/process_events.hpp"
 
@@ -132,6 +136,39 @@ TEST(ProcessCluster, WithoutAFaultAllOthersAreAsTheyWere) {
 
   EXPECT_EQ(whole.begun, (std::vector<std::uint64_t>{10, 20, 30}));
   EXPECT_EQ(part.begun, (std::vector<std::uint64_t>{10, 30}));
+}
+
+/// Hands in so many runs at once, and returns how many of them succeed.
+int run_all(Client& client, int runs) {
+  const Slice slice = client.acquire_slice({.devices = 1}).value();
+  const TensorType type{DType::kF32, {4}};
+  const ArraySpec spec{type, NamedSharding(slice.mesh(), P())};
+  Function step = client.function("step", [](Tensor x) { return x + 1; }, {type}).value();
+  Program program = client.program("program", [&](Traced x) { return step(x); }, {spec}).value();
+  const Array input = client.put<float>({1, 2, 3, 4}, spec.sharding);
+  std::vector<Future<void>> ends;
+  for (int i = 0; i < runs; ++i) ends.push_back(program.execute({input}).status());
+  return static_cast<int>(
+      std::ranges::count_if(ends, [](Future<void>& end) { return end.get().ok(); }));
+}
+
+TEST(ProcessCluster, ASchedulerBeginsWithAsManyRunsAsThereAre) {
+  // The runs are handed in while it is down.
+  Place place({{.kind = Kind::kKill,
+                .at_ns = 100 * kMsNs,
+                .duration_ns = 400 * kMsNs,
+                .target = scheduler(0)}});
+  place.run_until(200 * kMsNs);
+  int succeeded = 0;
+  place.cluster->start_client(1, [&succeeded](cluster::Member& member, actor::SeededProcess&) {
+    Client client = member.connect({}).value();
+    succeeded = run_all(client, 2'000);
+  });
+
+  place.run_until(3'000 * kMsNs);
+
+  EXPECT_EQ(succeeded, 2'000);
+  EXPECT_EQ(place.cluster->life(scheduler(0)), 2u);
 }
 
 TEST(ProcessCluster, AfterItIsHealedNobodyIsDown) {
