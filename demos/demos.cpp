@@ -27,6 +27,13 @@ std::span<const Demo> demos() {
       {"pipeline_feed",
        "actors read a file for a training program, as far ahead as they have credit",
        run_pipeline_feed, true},
+      {"counted_twice", "a mistake that an exploration finds: a function that counts runs twice",
+       run_counted_twice},
+      {"lost_write", "a mistake that an exploration finds: a table forgets what it acknowledged",
+       run_lost_write},
+      {"transfer", "a mistake that an exploration finds: a transfer makes money", run_transfer},
+      {"skipped_batch", "a mistake that an exploration finds: training leaves out a batch",
+       run_skipped_batch},
   };
   return all;
 }

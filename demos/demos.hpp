@@ -15,6 +15,7 @@ struct DemoOptions {
   bool quick = false;      // Less work, same checks: for tests.
   std::uint64_t size = 0;  // How much work, in the demo's own unit; 0: as it likes.
   std::optional<std::uint64_t> simulation_seed = {};  // In the simulator, where it can be.
+  bool fixed = false;                                 // Of a demo with a mistake: only its fix.
 };
 
 /// One demo. It checks its own results: `run` returns 0, or 2 after it has said what is wrong.

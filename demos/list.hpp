@@ -16,5 +16,9 @@ int run_philosophers(const DemoOptions& options);
 int run_kv(const DemoOptions& options);
 int run_parameter_server(const DemoOptions& options);
 int run_pipeline_feed(const DemoOptions& options);
+int run_counted_twice(const DemoOptions& options);
+int run_lost_write(const DemoOptions& options);
+int run_transfer(const DemoOptions& options);
+int run_skipped_batch(const DemoOptions& options);
 
 }  // namespace seaway::demos

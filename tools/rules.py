@@ -15,6 +15,7 @@ LAYERS = [
     ["resources", "controller", "island", "device", "client"],
     ["model", "cluster"],
     ["sim"],
+    ["campaign"],
 ]
 
 
@@ -33,7 +34,7 @@ FENCES = [
           "only src/actor and tests/support know CAF; use the actor facade"),
     Fence(r"(kj|capnp)/.*|.*\.capnp\.h",
           r"src/(wire|transport|actor)/.*|tests/support/.*|tests/unit/(wire|transport|actor)/.*|"
-          r"benchmarks/.*|demos/.*|tools/seaway/templates/.*|tests/unit/(app|sim|docs)/.*|"
+          r"benchmarks/.*|demos/.*|tools/seaway/templates/.*|tests/unit/(app|sim|campaign|docs)/.*|"
           r"include/seaway/app/(message|call)\.hpp|src/app/message\.cpp|" + CODECS,
           "only wire, transport, actor, users of the actor API and the files that translate "
           "messages know Cap'n Proto"),
@@ -91,9 +92,20 @@ ALLOWED = {
     ("src/sim/simulation.hpp", "a sleep"): TIMERS,
     ("src/cluster/cluster.cpp", "a thread"):
         "an embedded cluster that ends on its own control thread is taken apart by another one",
+    ("src/campaign/explore.cpp", "the environment"):
+        "a user's test is a main() of a campaign: `seaway chaos user` tells it what to run",
+    ("src/campaign/shrinking.cpp", "a file"):
+        "a repro file outlives the test that failed, which is the main() of its exploration",
+    ("src/campaign/user_campaign.cpp", "a file"): "a trace for people, of the same main()",
     ("src/cluster/cluster.cpp", "the environment"):
         "connect() without a word asks $SEAWAY_CLUSTER: this is the main() of an embedded cluster",
 }
+
+# SEAWAY_FAULT and SEAWAY_MUTANT (src/base): where they are defined and tried, and where they may be
+# used.
+FAULT_POINTS_DEFINED = (r"src/base/(fault_point|mutant)\.hpp|"
+                        r"tests/unit/base/(fault_point|mutant)_\w*test\.cpp")
+FAULT_POINTS_INSIDE = r"src/\w+/\w+\.cpp"
 
 FILE_LINES_MAX = 600
 # What a newcomer reads from top to bottom to learn how an app of actors is built.

@@ -107,6 +107,25 @@ Result<std::uint64_t> peak_bytes() {
   return high * 64;
 }
 
+/// What it takes to bring one MiB to the cluster's host and back, in microseconds.
+Result<double> round_trip_us(const std::string& checksums, std::uint32_t rounds) {
+  constexpr std::int64_t kMib = 16;
+  auto client = connect("embedded:devices=1,shard_checksums=" + checksums);
+  if (!client.ok()) return client.status();
+  auto slice = client->acquire_slice({.devices = 1, .mesh = {{"data", 1}}});
+  if (!slice.ok()) return slice.status();
+  const std::vector<float> numbers(kMib << 18, 0.5f);
+  std::vector<double> times_us;
+  for (std::uint32_t i = 0; i < rounds; ++i) {
+    const std::uint64_t begin_ns = now_ns();
+    const Array array =
+        client->put<float>(numbers, {kMib << 18}, NamedSharding(slice->mesh(), P()));
+    if (auto value = array.to_host<float>().get(); !value.ok()) return value.status();
+    times_us.push_back(static_cast<double>(now_ns() - begin_ns) / 1e3 / kMib);
+  }
+  return median(times_us);
+}
+
 }  // namespace
 
 Status run_uploads(const BenchOptions& options, BenchReport& report) {
@@ -130,6 +149,11 @@ Status run_uploads(const BenchOptions& options, BenchReport& report) {
              {{"input", "fresh"}, {"memory_over_peak", "1.1"}});
   report.add("upload.gap_ratio", median(ratios), "ratio",
              with_bound({{"peak_bytes", std::to_string(*found)}}, "1.1"));
+  for (const char* checksums : {"off", "on"}) {
+    const auto time_us = round_trip_us(checksums, options.quick ? 3 : 50);
+    if (!time_us.ok()) return time_us.status();
+    report.add("upload.round_trip_us_per_mib", *time_us, "us", {{"checksums", checksums}});
+  }
   return {};
 }
 

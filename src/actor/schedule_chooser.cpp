@@ -21,8 +21,12 @@ constexpr std::uint64_t kStarvedClasses = 24;
 
 }  // namespace
 
-ScheduleChooser::ScheduleChooser(std::uint64_t seed, std::optional<SchedulePolicy> policy)
-    : seed_(seed), setup_(seed, kPolicyStream), random_(seed, kScheduleStream) {
+ScheduleChooser::ScheduleChooser(std::uint64_t seed, std::optional<SchedulePolicy> policy,
+                                 std::optional<std::uint64_t> choices_max)
+    : seed_(seed),
+      choices_max_(choices_max),
+      setup_(seed, kPolicyStream),
+      random_(seed, kScheduleStream) {
   const auto drawn = static_cast<SchedulePolicy>(setup_.below(5));
   policy_ = policy.value_or(drawn);
   starved_ = setup_.below(kStarvedClasses);
@@ -33,6 +37,10 @@ ScheduleChooser::ScheduleChooser(std::uint64_t seed, std::optional<SchedulePolic
 
 std::size_t ScheduleChooser::choose(const std::vector<Candidate>& all, std::uint64_t step) {
   if (all.size() == 1 && policy_ != SchedulePolicy::kPriorities) return 0;
+  // As under kFifo: others get their turns, or nothing would ever come of them.
+  if (choices_max_ && choices_++ >= *choices_max_) {
+    return turn_++ % all.size() == 0 ? all.size() - 1 : 0;
+  }
   switch (policy_) {
     case SchedulePolicy::kUniform:
       return random_.below(all.size());

@@ -27,7 +27,9 @@ struct Candidate {
 class ScheduleChooser {
  public:
   /// Without a policy: draws one from the seed.
-  ScheduleChooser(std::uint64_t seed, std::optional<SchedulePolicy> policy);
+  /// Behind `choices_max` choices, if there is such a number, it goes on as under kFifo.
+  ScheduleChooser(std::uint64_t seed, std::optional<SchedulePolicy> policy,
+                  std::optional<std::uint64_t> choices_max = std::nullopt);
 
   /// The index in `all`, which is not empty, of the one that runs in step `step`.
   std::size_t choose(const std::vector<Candidate>& all, std::uint64_t step);
@@ -41,6 +43,8 @@ class ScheduleChooser {
   std::uint64_t priority(const Candidate& candidate) const;
 
   const std::uint64_t seed_;
+  const std::optional<std::uint64_t> choices_max_;
+  std::uint64_t choices_ = 0;
   RandomStream setup_, random_;
   SchedulePolicy policy_ = SchedulePolicy::kUniform;
   std::uint64_t starved_ = 0, last_ = 0, turn_ = 0;

@@ -20,7 +20,8 @@ constexpr std::uint64_t kPaceStream = 0x706f6c6963790001;
 class SeededEngineImpl final : public SeededEngine {
  public:
   SeededEngineImpl(std::uint64_t seed, const SeededOptions& options)
-      : chooser_(seed, options.policy), own_(prepared(thread_, options), "engine") {
+      : chooser_(seed, options.policy, options.choices_max),
+        own_(prepared(thread_, options), "engine") {
     thread_.step = [this] { return step(); };
     RandomStream pace(seed, kPaceStream);
     // A third of the seeds keeps time still between messages; the others differ in magnitude.

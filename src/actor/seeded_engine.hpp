@@ -21,6 +21,9 @@ struct SeededOptions {
   /// Virtual time that one step takes, at most; the seed draws it. 0: time passes only while
   /// nothing can run, so that no timer ever comes in between two messages.
   std::uint64_t step_ns_max = 0;
+  /// Behind so many choices among several it goes on as under kFifo: the fewer, the simpler is the
+  /// schedule. Nothing: there is no end to them.
+  std::optional<std::uint64_t> choices_max = std::nullopt;
   std::size_t stack_bytes = 256 * 1024;  // Of each client body.
 };
 

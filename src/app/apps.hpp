@@ -24,10 +24,15 @@ struct AppsTuning {
   /// What connects the silos of so many, asked for once; it outlives them. Null: they hand
   /// envelopes to each other as they are.
   std::function<SimulatedNetwork*(std::uint32_t silos)> network;
+  /// With it: a process of its own for each life of a host, which begins, and which is killed. They
+  /// end before the engines. Null: hosts are on the engines, and are not killed.
+  std::function<actor::Engine*(SiloId)> start_process = {};
+  std::function<void(SiloId)> kill_process = {};
 };
 
-/// Starts the silos of `hosts` hosts on the engines, in turn; the hub is on the first one. The
-/// engines outlive it; their threads have ended, or are stopped(), when it goes.
+/// Starts the silos of `hosts` hosts on the engines, in turn, or each in a process of its own; the
+/// hub is on the first engine. The engines outlive it; their threads have ended, or are stopped(),
+/// when it goes.
 class Apps {
  public:
   struct Options {
@@ -40,7 +45,7 @@ class Apps {
 
   /// The end of a client's calls. It ends with close().
   std::shared_ptr<ClientCaller> open(std::uint32_t client);
-  std::uint32_t hosts() const { return static_cast<std::uint32_t>(homes_.size() - 1); }
+  std::uint32_t hosts() const { return static_cast<std::uint32_t>(silos_.size() - 1); }
 
   /// A host's process dies, with all that lives there; others hear of it. Only with a simulated
   /// network, of a silo that lives and is not the hub; control thread.
@@ -55,9 +60,8 @@ class Apps {
   void detach() { waiter_->detach(); }
 
  private:
-  class Home;
-  std::unique_ptr<Silo> make_silo(SiloId id);
-  NetworkPort port_of(SiloId id);
+  /// A new life of a silo, and where what comes for it goes.
+  NetworkPort start(SiloId id);
 
   const Options options_;
   const std::vector<actor::Engine*> engines_;
@@ -65,7 +69,7 @@ class Apps {
   SimulatedNetwork* simulated_ = nullptr;
   std::unique_ptr<Network> network_;  // Of all, when it is not simulated.
   std::vector<std::shared_ptr<Door>> doors_;
-  std::vector<Home*> homes_;  // Owned by their engines, as all actors.
+  std::vector<Silo*> silos_;  // Owned by their engines, as all actors. Null while it is dead.
 };
 
 }  // namespace seaway::app

@@ -7,6 +7,8 @@
 
 #include "app/client_caller.hpp"
 #include "base/check.hpp"
+#include "base/fault_point.hpp"
+#include "base/probe.hpp"
 
 namespace seaway::app {
 
@@ -22,6 +24,8 @@ std::string_view to_string(Kind kind) {
 namespace {
 
 thread_local Silo* turning = nullptr;
+
+constexpr std::uint64_t kLateDeadlineNs = 50'000;
 
 }  // namespace
 
@@ -75,10 +79,15 @@ void Silo::turn() {
   for (Door::Posted& posted : content_.posted) run(posted);
   content_.posted.clear();
   std::uint32_t steps = 0;
-  while (steps < wiring_.limits.turn && step()) ++steps;
+  while (steps < wiring_.limits.turn && step()) {
+    ++steps;
+    if (SEAWAY_FAULT(kShortTurn)) break;
+  }
   flush();
   arm_timers();
   is_turning_ = false;
+  SEAWAY_PROBE_IF(!ready_.empty() || !resumes_.empty() || !local_.empty(),
+                  "a silo gives way with work to do");
   if (!ready_.empty() || !resumes_.empty() || !local_.empty()) wiring_.door->poke();
 }
 
@@ -134,7 +143,7 @@ void Silo::post(SiloId to, Envelope&& envelope) {
   }
 }
 
-void Silo::flush() {
+void Silo::return_credits() {
   for (const CreditDue& due : credit_due_) {
     Envelope envelope;
     envelope.kind = Kind::kCredit;
@@ -143,8 +152,24 @@ void Silo::flush() {
     post(due.to, std::move(envelope));
   }
   credit_due_.clear();
+}
+
+void Silo::flush() {
+  if (!credit_due_.empty() && SEAWAY_FAULT(kHeldCredit)) {
+    wiring_.door->poke();
+  } else {
+    return_credits();
+  }
   for (std::size_t i = 0; i < outgoing_to_.size(); ++i) {
     const SiloId to = outgoing_to_[i];
+    if (outgoing_[to].size() > 1 && SEAWAY_FAULT(kEnvelopesApart)) {
+      const auto second = outgoing_[to].begin() + 1;
+      std::vector<Envelope> rest(std::make_move_iterator(second),
+                                 std::make_move_iterator(outgoing_[to].end()));
+      outgoing_[to].erase(second, outgoing_[to].end());
+      wiring_.network->send(wiring_.id, to, outgoing_[to]);
+      outgoing_[to] = std::move(rest);
+    }
     wiring_.network->send(wiring_.id, to, outgoing_[to]);
     outgoing_[to].clear();
   }
@@ -156,7 +181,8 @@ void Silo::arm_timers() {
   if (!next_ns || (armed_ns_ != 0 && armed_ns_ <= *next_ns)) return;
   if (armed_ns_ != 0) wiring_.engine->cancel(armed_);
   armed_ns_ = *next_ns;
-  armed_ = wiring_.engine->schedule(*next_ns, [this, door = std::weak_ptr(wiring_.door)] {
+  const std::uint64_t at_ns = *next_ns + (SEAWAY_FAULT(kLateDeadline) ? kLateDeadlineNs : 0);
+  armed_ = wiring_.engine->schedule(at_ns, [this, door = std::weak_ptr(wiring_.door)] {
     if (door.expired()) return;
     const Turn own(*this);
     armed_ns_ = 0;

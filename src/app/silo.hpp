@@ -225,6 +225,7 @@ class Silo final : public actor::Actor {
   void run(Door::Posted& posted);
   bool step();
   void post(SiloId to, Envelope&& envelope);
+  void return_credits();
   void flush();
   void arm_timers();
   void fire(SiloTimer& timer);

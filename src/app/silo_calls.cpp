@@ -5,6 +5,8 @@
 
 #include "app/mesh_request.hpp"
 #include "app/silo.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 
 namespace seaway::app {
 namespace {
@@ -210,7 +212,8 @@ bool Silo::send_call(Call& call, Envelope&& envelope) {
   Route::Place& place = route.places[call.member.index];
   call.silo = place.silo;
   Status status;
-  if (place.in_flight >= call.mesh->type->mailbox_max) {
+  const std::uint32_t one_more = SEAWAY_MUTANT("a mailbox takes one more") ? 1 : 0;
+  if (place.in_flight >= call.mesh->type->mailbox_max + one_more) {
     status = resource_exhausted(
         call_name(call) + ": " + std::to_string(call.mesh->type->mailbox_max) +
         " messages from here wait there already (mailbox_max); wait for some of them");
@@ -348,6 +351,7 @@ void Silo::on_credit(const Envelope& envelope) {
 
 void Silo::on_reply(Envelope& envelope) {
   Call* call = calls_.find(envelope.call);
+  SEAWAY_PROBE_IF(!call, "an answer comes too late");
   if (!call) return;  // It was given up, or was late.
   if (call->is_resting) return;
   if (envelope.kind == Kind::kFound && envelope.status.ok()) {
@@ -376,9 +380,12 @@ void Silo::on_item(Envelope& envelope) {
 
 /// False when the call's tries are used up, or its deadline would come first.
 bool Silo::try_again(Call& call) {
-  if (call.tries >= call.retries || !call.again || call.has_items) return false;
+  const bool has_begun = call.has_items && !SEAWAY_MUTANT("a stream that has begun is begun again");
+  if (call.tries >= call.retries || !call.again || has_begun) return false;
   const std::uint64_t pause = wiring_.limits.restart_pause_ns << std::min(call.tries, 10u);
+  SEAWAY_PROBE_IF(now_ns_ + pause >= call.deadline_ns, "a call has no time to be tried again");
   if (now_ns_ + pause >= call.deadline_ns) return false;
+  SEAWAY_PROBE("a call is tried again");
   ++call.tries;
   call.is_resting = true;
   if (std::exchange(call.has_credit, false)) return_credit(call.member);
@@ -395,6 +402,7 @@ void Silo::on_call_due(Call& call) {
   // A stream's time runs from its last answer, and not while its reader is the one who is slow.
   if (call.sink && call.items_open == 0) call.deadline_ns = now_ns_ + call.limit_ns;
   if (call.deadline_ns > now_ns_) return wheel_.add(call, call.deadline_ns);
+  SEAWAY_PROBE("a call is due");
   withdraw(call);
   const std::string who = call_name(call) + " on host " + std::to_string(host_of_silo(call.silo));
   close_call(call,
@@ -424,7 +432,9 @@ void Silo::withdraw(Call& call) {
 /// The one outcome of a call. `forwarded`: to how many dependents its callee has passed it on.
 void Silo::close_call(Call& call, Result<internal::RawMessage> outcome, std::uint64_t forwarded) {
   wheel_.remove(call);
-  if (std::exchange(call.has_credit, false)) return_credit(call.member);
+  if (std::exchange(call.has_credit, false) &&
+      !SEAWAY_MUTANT("a call keeps its place in a mailbox"))
+    return_credit(call.member);
   if (call.caller) {
     (call.previous ? call.previous->next : call.caller->calls) = call.next;
     if (call.next) call.next->previous = call.previous;
@@ -437,9 +447,11 @@ void Silo::close_call(Call& call, Result<internal::RawMessage> outcome, std::uin
     Call* const dependent = calls_.find(dependents[i].call);
     if (!dependent) continue;
     if (i < forwarded) {
+      SEAWAY_PROBE("an answer was passed on by its callee");
       dependent->argument = std::make_unique<Result<internal::RawMessage>>(outcome);
       dependent->argument_from = call.silo;
     } else {
+      SEAWAY_PROBE("an answer is passed on by its caller");
       send_argument(*dependent, outcome);
     }
   }

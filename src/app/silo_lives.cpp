@@ -5,6 +5,8 @@
 
 #include "app/silo.hpp"
 #include "base/check.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "seaway/app/task.hpp"
 
 namespace seaway::app {
@@ -67,6 +69,7 @@ Status Silo::start_member(LocalMesh& local, const Start& start) {
         member->extras().once[id].answer = reply;
         member->extras().once_order.push_back(id);
       }
+      SEAWAY_PROBE("a member begins from a snapshot");
       member->extras().snapshots = member->extras().kept = start.snapshot_number;
     }
   } catch (...) {
@@ -156,6 +159,7 @@ void Silo::end_member(Member& member, Status cause) {
     }
     // What was answered but not kept is not known to anybody: its callers may ask again.
     for (UnsentReply& unsent : std::exchange(member.extras().unsent, {})) {
+      SEAWAY_PROBE("an answer is lost with its snapshot");
       unsent.envelope.payload = {};
       unsent.envelope.status = actor_lost(name + " " + why + " before its answer was safe");
       post(unsent.to, std::move(unsent.envelope));
@@ -169,6 +173,7 @@ void Silo::end_member(Member& member, Status cause) {
     for (const std::uint64_t mesh : std::exchange(member.extras().owned, {})) {
       const auto owned = owned_.find(mesh);
       if (owned != owned_.end()) {
+        if (SEAWAY_MUTANT("children outlive their parent")) continue;
         end_owned(owned->second, actor_lost(name + ", its parent, " + why));
       }
     }

@@ -1,9 +1,12 @@
 // Hosts die and return: what was asked there fails, and what lived there, or for there, ends.
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "app/silo.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 
 namespace seaway::app {
 
@@ -12,7 +15,7 @@ void Silo::on_silo_lost(SiloId lost) {
   now_ns_ = wiring_.engine->clock().now_ns();
   const std::string host = "host " + std::to_string(host_of_silo(lost));
   lose_callers(lost);
-  lose_owner(lost);
+  if (!SEAWAY_MUTANT("actors outlive the host of their parent")) lose_owner(lost);
   calls_.for_each([&](Call& call) {
     const bool is_in_tree = std::find(call.tree.begin(), call.tree.end(), lost) != call.tree.end();
     if ((call.silo != lost && !is_in_tree) || call.is_resting) return;
@@ -20,10 +23,14 @@ void Silo::on_silo_lost(SiloId lost) {
                         std::string(call.request_name) + " to " +
                             internal::member_name(call.mesh.get(), call.member.index) + ": " +
                             host + " was lost, and it is not known whether it was handled");
+    SEAWAY_PROBE("a call was under way to a lost host");
+    if (SEAWAY_MUTANT("a call to a lost host waits on")) return;
     if (!try_again(call)) close_call(call, status, 0);
   });
   // What it passed on was perhaps still under way. Twice does no harm.
   calls_.for_each([&](const Call& call) {
+    SEAWAY_PROBE_IF(call.argument && call.argument_from == lost,
+                    "an argument that was passed on is sent again");
     if (call.argument && call.argument_from == lost) send_argument(call, *call.argument);
   });
   for (auto& [id, route] : routes_) {
@@ -55,6 +62,7 @@ void Silo::on_silo_back(SiloId back) {
       const OwnedMesh::Place& place = owned.places[i];
       if (place.is_done || place.silo == silo_of_host(owned.mesh->hosts[i])) continue;
       Envelope moved;
+      SEAWAY_PROBE("a host that is back hears who has moved");
       moved.kind = Kind::kMoved;
       moved.member = {id, i};
       moved.number = place.silo;
@@ -75,6 +83,7 @@ void Silo::lose_callers(SiloId lost) {
     cancel.call = delivery->call;
     const std::uint64_t ticket = delivery->ticket;
     on_cancel(cancel);
+    SEAWAY_PROBE_IF(delivery->ticket == ticket, "a handler goes on for a lost caller");
     if (delivery->ticket == ticket) delivery->call = 0;
   }
   incoming_[lost].clear();
@@ -96,6 +105,7 @@ void Silo::lose_owner(SiloId lost) {
   for (const std::uint64_t mesh : orphans) {
     for (std::uint32_t i = 0; i < local_meshes_.at(mesh).members.size(); ++i) {
       const std::shared_ptr<Member> member = local_meshes_.at(mesh).members[i];
+      SEAWAY_PROBE_IF(member, "members end with the host of their parent");
       if (member) end_member(*member, actor_lost("its parent's " + host + " was lost"));
     }
     local_meshes_.erase(mesh);
@@ -135,6 +145,33 @@ void Silo::recount_credit(Route& route, std::uint32_t index) {
     if (call.has_credit && call.member == member) ++place.in_flight;
   });
   route.in_flight += place.in_flight;
+}
+
+/// To another host of the mesh, the one with the fewest members; false when there is none.
+bool Silo::move_member(OwnedMesh& owned, std::uint32_t index) {
+  std::map<SiloId, std::uint32_t> loads;
+  for (const OwnedMesh::Place& place : owned.places) {
+    if (wiring_.network->is_up(place.silo)) ++loads[place.silo];
+  }
+  if (loads.empty()) {
+    for (SiloId silo = silo_of_host(0); silo < wiring_.network->silos(); ++silo) {
+      if (wiring_.network->is_up(silo)) loads[silo] = 0;
+    }
+  }
+  if (loads.empty()) return false;
+  const auto least = std::min_element(
+      loads.begin(), loads.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  owned.places[index].silo = least->first;
+  owned.has_moved = true;
+  Envelope moved;
+  moved.kind = Kind::kMoved;
+  moved.member = {owned.mesh->id, index};
+  moved.number = least->first;
+  for (SiloId silo = 0; silo < wiring_.network->silos(); ++silo) {
+    if (SEAWAY_MUTANT("nobody is told where a member is now")) break;
+    if (wiring_.network->is_up(silo)) post(silo, Envelope(moved));
+  }
+  return true;
 }
 
 }  // namespace seaway::app

@@ -5,6 +5,8 @@
 
 #include "app/silo.hpp"
 #include "base/check.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "seaway/app/task.hpp"
 
 namespace seaway::app {
@@ -75,6 +77,7 @@ void Silo::on_call(Envelope& envelope) {
   auto early = early_arguments_.extract({envelope.from, envelope.call});
   take_call(envelope);
   if (early.empty()) return;
+  SEAWAY_PROBE("a call finds its argument there");
   wheel_.remove(*early.mapped());
   on_argument(early.mapped()->envelope);
 }
@@ -89,8 +92,10 @@ void Silo::take_call(Envelope& envelope) {
                              : "member " + std::to_string(envelope.member.index) + " of mesh " +
                                    std::to_string(envelope.member.mesh);
     if (member) {
+      SEAWAY_PROBE("a member that stops is asked");
       text += " is stopping and takes nothing new";
     } else if (local && local->graves.contains(envelope.member.index)) {
+      SEAWAY_PROBE("a dead member is asked");
       text += " has died: " + local->graves[envelope.member.index].to_string();
     } else {
       text += " does not live on host " + std::to_string(host_of_silo(wiring_.id)) + " any more";
@@ -147,7 +152,7 @@ Delivery& Silo::make_delivery(Member& member, const internal::MethodInfo& method
 bool Silo::join_once(Delivery& delivery) {
   Member::Extras& extras = delivery.member->extras();
   const auto [found, is_new] = extras.once.try_emplace(delivery.request_id);
-  if (is_new) return false;
+  if (is_new || SEAWAY_MUTANT("a repeated request is handled again")) return false;
   OnceRecord& record = found->second;
   if (record.answer) {
     send_reply(delivery, *record.answer);
@@ -175,7 +180,9 @@ void Silo::enqueue(Delivery& delivery) {
     auto& held = member.extras().held;
     const MemberName sender = delivery.order_of();
     const auto found = find_held(held, sender);
-    if (found != held.end() || delivery.awaits_argument) {
+    SEAWAY_PROBE_IF(found != held.end(), "a message waits behind a late argument");
+    const bool is_behind = found != held.end() && !SEAWAY_MUTANT("a message passes one that waits");
+    if (is_behind || delivery.awaits_argument) {
       (found != held.end() ? *found : held.emplace_back(sender)).list.push_back(delivery);
       return;
     }
@@ -195,6 +202,7 @@ void Silo::on_argument(Envelope& envelope) {
       const std::pair key(envelope.from, envelope.call);
       early->envelope = std::move(envelope);
       wheel_.add(*early, now_ns_ + static_cast<std::uint64_t>(kCallDeadline.count()));
+      SEAWAY_PROBE("an argument comes before its call");
       early_arguments_.emplace(key, std::move(early));
     }
     return;
@@ -211,6 +219,7 @@ void Silo::on_argument(Envelope& envelope) {
   if (envelope.status.ok()) {
     delivery->request = std::move(envelope.payload);
   } else {
+    SEAWAY_PROBE("a late argument has failed");
     found->list.remove(*delivery);
   }
   while (Delivery* first = found->list.first()) {
@@ -231,6 +240,7 @@ void Silo::on_argument(Envelope& envelope) {
 void Silo::on_forward(Envelope& envelope) {
   Delivery* delivery = find_incoming(envelope.from, envelope.call);
   // It was answered already: then its caller has that, and passes it on.
+  SEAWAY_PROBE_IF(!delivery, "a forward comes after the answer");
   if (!delivery) return;
   delivery->forwards.push_back({envelope.from, envelope.request_id, envelope.sender,
                                 static_cast<SiloId>(envelope.number), envelope.epoch});
@@ -239,6 +249,7 @@ void Silo::on_forward(Envelope& envelope) {
 void Silo::on_more(const Envelope& envelope) {
   Delivery* delivery = find_incoming(envelope.from, envelope.call);
   if (!delivery) return;
+  if (SEAWAY_MUTANT("credit of a stream is lost")) return;
   delivery->credit += static_cast<std::uint32_t>(envelope.number);
   if (!delivery->blocked_write || delivery->credit == 0) return;
   --delivery->credit;
@@ -255,6 +266,7 @@ void Silo::on_cancel(const Envelope& envelope) {
   Delivery* delivery = find_incoming(envelope.from, envelope.call);
   if (!delivery) {
     if (envelope.number > 0) credit_due_.push_back({envelope.from, envelope.member, 1});
+    SEAWAY_PROBE("what is cancelled is over already");
     return cancel_reduction(envelope.from, envelope.call);
   }
   delivery->owes_credit = envelope.number > 0;
@@ -276,6 +288,7 @@ void Silo::cancel_delivery(Delivery& delivery) {
       std::exchange(delivery.blocked_write, nullptr)
           ->complete(cancelled("the stream's reader has gone"));
     } else if (delivery.awaits) {
+      SEAWAY_PROBE("a cancel reaches what a handler waits for");
       delivery.awaits->cancel();
     }
     return;
@@ -384,7 +397,8 @@ void Silo::settle(Delivery& delivery) {
     after_handling(member);
     return;
   }
-  if (delivery.root && !delivery.method->is_interleaved && !delivery.is_waiting) {
+  if (delivery.root && !delivery.method->is_interleaved && !delivery.is_waiting &&
+      !SEAWAY_MUTANT("a handler begins while another waits")) {
     delivery.is_waiting = true;
     ++member.waiting;
   }
@@ -445,6 +459,8 @@ void Silo::send_reply(Delivery& delivery, const Result<internal::RawMessage>& re
   for (const Forward& forward : delivery.forwards) {
     // Of a life that is over, or that has not been heard of here: its caller knows it, and passes
     // on this one and those after it.
+    SEAWAY_PROBE_IF(wiring_.network->epoch(forward.target_silo) != forward.target_epoch,
+                    "an answer is for a life that is over");
     if (wiring_.network->epoch(forward.target_silo) != forward.target_epoch) break;
     ++passed_on;
     Envelope argument;
@@ -483,6 +499,7 @@ void Silo::release(Delivery& delivery) {
     const auto place = static_cast<std::uint32_t>(delivery.call);
     if (place < places.size() && places[place] == &delivery) places[place] = nullptr;
   }
+  if (SEAWAY_MUTANT("a one-way message keeps its place")) delivery.owes_credit = false;
   if (delivery.owes_credit && delivery.from != wiring_.id) {
     const MemberName member = delivery.member->member_name();
     if (!credit_due_.empty() && credit_due_.back().to == delivery.from &&
@@ -531,6 +548,7 @@ Future<void> Silo::write_item(Delivery& delivery, std::uint64_t ticket, internal
     return failed(resource_exhausted("one write at a time: await the one before"));
   }
   if (delivery.credit == 0) {
+    SEAWAY_PROBE("a stream has no credit");
     delivery.blocked_item = std::move(item);
     delivery.blocked_write = std::make_shared<internal::FutureState<void>>(nullptr);
     return Future<void>(delivery.blocked_write);

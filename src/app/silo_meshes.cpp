@@ -6,6 +6,8 @@
 #include "app/mesh_request.hpp"
 #include "app/silo.hpp"
 #include "base/check.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 
 namespace seaway::app {
 namespace {
@@ -216,7 +218,9 @@ void Silo::on_started(Envelope& envelope) {
     if (start.index >= owned.places.size()) continue;
     OwnedMesh::Place& place = owned.places[start.index];
     if (place.incarnation != start.incarnation) continue;
-    if (start.status.ok()) {
+    if (place.is_done) {  // It was taken for lost, and nobody counts on it any more.
+      if (start.status.ok()) stop_member(owned, start.index, 0, actor_lost("its host was lost"));
+    } else if (start.status.ok()) {
       --owned.starting;
       place.is_live = true;
       static_cast<void>(owned.supervision.on_started(start.index, start.incarnation));
@@ -281,9 +285,12 @@ void Silo::on_death(MemberName member, std::uint32_t incarnation, const Status& 
   if (found == owned_.end() || member.index >= found->second.places.size()) return;
   OwnedMesh& owned = found->second;
   OwnedMesh::Place& place = owned.places[member.index];
-  if (place.is_done || place.incarnation != incarnation) return;
+  const bool is_of_now =
+      place.incarnation == incarnation || SEAWAY_MUTANT("a death counts for a later life");
+  if (place.is_done || !is_of_now) return;
   const bool was_live = std::exchange(place.is_live, false);
   if (!was_live && owned.spawned) {  // Lost before it could say whether it lives.
+    SEAWAY_PROBE("a host is lost during a spawn");
     --owned.starting;
     place.is_done = true;
     --owned.not_done;
@@ -291,6 +298,7 @@ void Silo::on_death(MemberName member, std::uint32_t incarnation, const Status& 
     if (owned.starting == 0) finish_spawn(owned);
     return;
   }
+  SEAWAY_PROBE_IF(!was_live, "a member dies before it lives");
   if (!was_live) --owned.starting;
   Death death{member, name_of(owned, member.index), cause, incarnation, false, false};
   if (cause.ok() || owned.is_ending || place.stops > 0) {
@@ -303,6 +311,7 @@ void Silo::on_death(MemberName member, std::uint32_t incarnation, const Status& 
       was_live ? owned.supervision.on_death(member.index, incarnation, now_ns_)
                : owned.supervision.on_start_failed(member.index, incarnation, now_ns_);
   if (!decision.given_up.ok()) {
+    SEAWAY_PROBE("a mesh has more deaths than allowed");
     place.is_done = true;
     --owned.not_done;
     give_up(owned, actor_lost(owned.mesh->type->name + " mesh: " + decision.given_up.message() +
@@ -317,7 +326,9 @@ void Silo::on_death(MemberName member, std::uint32_t incarnation, const Status& 
   };
   for (const auto& other : decision.stop) {
     if (is_over(other.member)) continue;
+    SEAWAY_PROBE("a gang restarts with a member");
     if (!std::exchange(owned.places[other.member].is_live, false)) --owned.starting;
+    if (SEAWAY_MUTANT("a gang restarts beside itself")) continue;
     stop_member(owned, other.member, 0,
                 actor_lost("its gang restarts, for " + death.name + " has died"));
   }
@@ -344,32 +355,7 @@ void Silo::on_death(MemberName member, std::uint32_t incarnation, const Status& 
     members.push_back(start.member);
   }
   begin_start(owned, members);
-}
-
-/// To another host of the mesh, the one with the fewest members; false when there is none.
-bool Silo::move_member(OwnedMesh& owned, std::uint32_t index) {
-  std::map<SiloId, std::uint32_t> loads;
-  for (const OwnedMesh::Place& place : owned.places) {
-    if (wiring_.network->is_up(place.silo)) ++loads[place.silo];
-  }
-  if (loads.empty()) {
-    for (SiloId silo = silo_of_host(0); silo < wiring_.network->silos(); ++silo) {
-      if (wiring_.network->is_up(silo)) loads[silo] = 0;
-    }
-  }
-  if (loads.empty()) return false;
-  const auto least = std::min_element(
-      loads.begin(), loads.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  owned.places[index].silo = least->first;
-  owned.has_moved = true;
-  Envelope moved;
-  moved.kind = Kind::kMoved;
-  moved.member = {owned.mesh->id, index};
-  moved.number = least->first;
-  for (SiloId silo = 0; silo < wiring_.network->silos(); ++silo) {
-    if (wiring_.network->is_up(silo)) post(silo, Envelope(moved));
-  }
-  return true;
+  if (SEAWAY_MUTANT("members are started twice")) begin_start(owned, members);
 }
 
 void Silo::on_moved(const Envelope& envelope) {
@@ -378,6 +364,7 @@ void Silo::on_moved(const Envelope& envelope) {
   if (found == routes_.end() || envelope.member.index >= found->second.places.size()) return;
   Route::Place& place = found->second.places[envelope.member.index];
   if (std::exchange(place.silo, static_cast<SiloId>(envelope.number)) != envelope.number) {
+    SEAWAY_PROBE("a route follows a member");
     recount_credit(found->second, envelope.member.index);
   }
 }
@@ -391,6 +378,7 @@ void Silo::give_up(OwnedMesh& owned, const Status& why) {
   if (owner->entered > 0) {
     end_after_turn(*owner, why);
   } else {
+    SEAWAY_PROBE("a parent dies of its children");
     end_member(*owner, why);
   }
 }
@@ -422,6 +410,7 @@ void Silo::on_member_done(OwnedMesh& owned, std::uint32_t index) {
     }
     wheel_.remove(request);
     Status status;
+    SEAWAY_PROBE_IF(request.killed > 0, "a stop kills at its deadline");
     if (request.killed > 0) {
       status = deadline_exceeded(std::to_string(request.killed) + " of " + owned.mesh->type->name +
                                  "'s members were still busy at the deadline, and were killed");
@@ -448,7 +437,7 @@ void Silo::forget_owned(std::uint64_t mesh) {
     wheel_.remove(*request);
     answer_call(request->from, request->call, Status());
   }
-  if (!owned.name.empty()) {
+  if (!owned.name.empty() && !SEAWAY_MUTANT("a name outlives its actors")) {
     Envelope unpublish;
     unpublish.kind = Kind::kUnpublish;
     unpublish.member = {mesh, 0};

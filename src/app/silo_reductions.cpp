@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "app/silo.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "seaway/app/task.hpp"
 
 namespace seaway::app {
@@ -107,7 +109,10 @@ void Silo::on_combine(Envelope& envelope) {
   node.deadline_ns = envelope.deadline_ns;
   wheel_.remove(node);
   wheel_.add(node, node.deadline_ns);
-  for (auto& [child, value] : std::exchange(node.early, {})) place_partial(node, child, value);
+  for (auto& [child, value] : std::exchange(node.early, {})) {
+    if (!SEAWAY_MUTANT("a part of a reduction that comes early is lost"))
+      place_partial(node, child, value);
+  }
   LocalMesh* local = find_local(envelope.member.mesh);
   for (std::size_t i = 0; i < parcel.members.size(); ++i) {
     const std::uint32_t index = parcel.members[i];
@@ -160,7 +165,9 @@ void Silo::give_up_node(ReductionNode& node) {
   wheel_.remove(node);
   nodes_.erase(node.id);
   for (const auto& [delivery, ticket] : asked) {
-    if (delivery->ticket == ticket) cancel_delivery(*delivery);
+    SEAWAY_PROBE_IF(delivery->ticket == ticket, "a handler of a reduction is given up");
+    if (delivery->ticket == ticket || SEAWAY_MUTANT("a reduction cancels what came after it"))
+      cancel_delivery(*delivery);
   }
 }
 
@@ -174,6 +181,7 @@ void Silo::finish_node(ReductionNode& node) {
   Result<internal::RawMessage> sum = std::move(*node.values.front());
   for (std::size_t i = 1; i < node.values.size() && sum.ok(); ++i) {
     if (!node.values[i]->ok()) {
+      SEAWAY_PROBE("a reduction fails with a member");
       sum = node.values[i]->status();
       break;
     }
@@ -186,6 +194,7 @@ void Silo::finish_node(ReductionNode& node) {
   // Another life of the parent than its caller means would never get it.
   const bool is_cut = !node.is_root && wiring_.network->epoch(node.parent) != node.parent_epoch;
   if (is_cut) {
+    SEAWAY_PROBE("a reduction has another parent than its caller meant");
     sum = Status(StatusCode::kHostLost, "host " + std::to_string(host_of_silo(node.parent)) +
                                             " was lost for a while, and cannot be told what was "
                                             "combined so far; ask again");
@@ -224,6 +233,7 @@ void Silo::on_partial(Envelope& envelope) {
   if (!slot) {
     // The child was faster than the word that there is a reduction; or that is over already.
     slot = std::make_unique<ReductionNode>();
+    SEAWAY_PROBE("a child is faster than the word of its reduction");
     slot->id = id;
     wheel_.add(*slot, envelope.deadline_ns);
   }

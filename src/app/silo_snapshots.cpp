@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "app/silo.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "seaway/app/task.hpp"
 
 namespace seaway::app {
@@ -15,8 +17,10 @@ void Silo::reply_when_kept(Member& member, bool is_handled, SiloId to, Envelope 
   const internal::ActorTypeInfo& type = *member.mesh()->type;
   if (type.snapshot && type.snapshot_every == 1 && member.life != Member::Life::kDead) {
     Member::Extras& extras = member.extras();
-    const std::uint64_t snapshot = extras.snapshots + (is_handled ? 1 : 0);
+    const bool is_next = is_handled && !SEAWAY_MUTANT("an answer leaves before it is safe");
+    const std::uint64_t snapshot = extras.snapshots + (is_next ? 1 : 0);
     if (snapshot > extras.kept) {
+      SEAWAY_PROBE("an answer waits for its snapshot");
       extras.unsent.push_back({snapshot, to, std::move(envelope)});
       return;
     }
@@ -35,7 +39,8 @@ void Silo::take_snapshot(Member& member) {
   }
   for (std::size_t i = extras.once_begin; i < extras.once_order.size(); ++i) {
     const std::uint64_t id = extras.once_order[i];
-    snapshot->answered.emplace_back(id, *extras.once.at(id).answer);
+    if (!SEAWAY_MUTANT("a snapshot leaves out who was answered"))
+      snapshot->answered.emplace_back(id, *extras.once.at(id).answer);
   }
   Envelope envelope;
   envelope.kind = Kind::kSnapshot;

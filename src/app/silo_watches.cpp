@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "app/silo.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "seaway/app/task.hpp"
 
 namespace seaway::app {
@@ -39,10 +41,12 @@ void Silo::on_watch(const Envelope& envelope) {
     for (const std::uint32_t index : envelope.parcel->members) {
       if (index >= owned.places.size() || !owned.places[index].is_done) continue;
       const MemberName member{owned.mesh->id, index};
+      SEAWAY_PROBE("a member had ended before it was watched");
       tell_too_late(watches.back(), member, internal::member_name(owned.mesh.get(), index));
     }
     return;
   }
+  SEAWAY_PROBE("a mesh had ended before it was watched");
   tell_too_late(watch, envelope.member, envelope.parcel->name + " mesh");
   end_watch(watch);
 }
@@ -72,9 +76,9 @@ void Silo::tell(OwnedMesh& owned, const Death& death) {
   const auto shared = std::make_shared<const Death>(death);
   if (owned.owner) hear(*owned.owner, death);
   for (const Watch& watch : owned.watches) {
-    const bool is_meant =
-        death.is_escalated || std::find(watch.members.begin(), watch.members.end(),
-                                        death.member.index) != watch.members.end();
+    const bool is_meant = death.is_escalated || SEAWAY_MUTANT("watchers hear of others, too") ||
+                          std::find(watch.members.begin(), watch.members.end(),
+                                    death.member.index) != watch.members.end();
     if (!is_meant) continue;
     Envelope notice;
     notice.kind = Kind::kNotice;
@@ -98,7 +102,10 @@ void Silo::on_notice(const Envelope& envelope) {
     return;
   }
   Member* member = find_member(envelope.member);
-  if (member && member->incarnation() == envelope.number) hear(*member, *envelope.parcel->death);
+  const bool is_meant =
+      member && (member->incarnation() == envelope.number ||
+                 SEAWAY_MUTANT("a restarted watcher hears what the last one watched"));
+  if (is_meant) hear(*member, *envelope.parcel->death);
 }
 
 /// Its handler of deaths takes its turn like any other: as a message.

@@ -23,6 +23,11 @@ std::string name_of(SiloId silo) {
   return silo == kHub ? "the hub" : "host " + std::to_string(host_of_silo(silo));
 }
 
+/// Behind what came before.
+void tell(const NetworkPort& port, const std::function<void(SiloId)>& word, SiloId other) {
+  if (word) port.process->post([word, other] { word(other); });
+}
+
 }  // namespace
 
 /// One silo's view of the others.
@@ -127,7 +132,7 @@ void SimulatedNetwork::send(SiloId from, SiloId to, std::vector<Envelope>& batch
   Peer& own = peer(from, to);
   if (batch.empty() || own.known == 0 || !silos_[from].is_alive) return;
   auto parcels = std::make_shared<Parcels>();
-  Frame frame = encode_batch(from, batch, now_ns(), *parcels);
+  Frame frame = encode_batch(from, batch, now_ns(from), *parcels);
   ++counts_.batches;
   counts_.bytes += frame.size_bytes();
   const Status taken = own.conversation->send(std::move(frame), now_ns());
@@ -164,7 +169,7 @@ void SimulatedNetwork::turn(SiloId self, SiloId other) {
     reconnect(self, other);
   } else if (own.conversation->is_open() && own.known == 0) {
     own.known = own.conversation->peer_epoch();
-    if (silos_[self].port.on_back) silos_[self].port.on_back(other);
+    tell(silos_[self].port, silos_[self].port.on_back, other);
   }
 }
 
@@ -182,10 +187,12 @@ void SimulatedNetwork::deliver(SiloId self, SiloId other) {
     Peer& sender = peer(other, self);
     if (sender.beside_epoch != peer(self, other).conversation->peer_epoch()) return;
     SEAWAY_CHECK(!sender.beside.empty());
-    auto read = decode_batch(letter.frame, now_ns(), silos(), *sender.beside.front());
+    auto read = decode_batch(letter.frame, now_ns(self), silos(), *sender.beside.front());
     sender.beside.pop_front();
     SEAWAY_CHECK(read.ok(), read.status().to_string());
-    silos_[self].port.door->deliver(read->envelopes);
+    const NetworkPort& port = silos_[self].port;
+    port.process->post(
+        [door = port.door, batch = std::move(read->envelopes)]() mutable { door->deliver(batch); });
   }
 }
 
@@ -196,7 +203,7 @@ void SimulatedNetwork::lose(SiloId self, SiloId other) {
   const bool was_known = std::exchange(own.known, 0) != 0;
   const bool is_back = own.conversation->successor_epoch() != 0;
   begin_conversation(self, other);
-  if (was_known && silos_[self].port.on_lost) silos_[self].port.on_lost(other);
+  if (was_known) tell(silos_[self].port, silos_[self].port.on_lost, other);
   if (is_back) reconnect(self, other);
 }
 

@@ -1,6 +1,5 @@
-// SimulatedNetwork: silos of one process as if each were a process of its own: batches travel as
-// frames of conversations over connections that break, and are lost with the processes at either
-// end.
+// SimulatedNetwork: what connects silos that are simulated processes: batches travel as frames of
+// conversations over connections that break, and are lost with the processes at either end.
 
 #pragma once
 
@@ -8,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "actor/engine.hpp"
@@ -20,8 +20,9 @@
 
 namespace seaway::app {
 
-/// Where what comes for one silo goes. The words are called on the control thread.
+/// Where what comes for one life of a silo goes, one after the other, as work of its process.
 struct NetworkPort {
+  actor::Engine* process = nullptr;  // Whose clock is the silo's.
   std::shared_ptr<Door> door;
   std::function<void(SiloId)> on_lost = {};  // Another one has died: nothing more comes from it.
   std::function<void(SiloId)> on_back = {};  // It is back, and knows nothing.
@@ -32,7 +33,8 @@ struct NetworkPort {
 /// Between two silos everything arrives once and in the order of its sending, whatever their
 /// connection does (transport::Conversation). A silo lives in *epochs*, one for each life; what was
 /// sent from an earlier epoch, or to one, is never read, so nothing of a dead one arrives after the
-/// word of its death. Control thread only, or while nothing runs; the engine outlives it.
+/// word of its death. A process that is paused is connected all the same, as its machine goes on:
+/// it hears everything later. Control thread only, or while nothing runs; the engine outlives it.
 class SimulatedNetwork {
  public:
   struct Options {
@@ -58,12 +60,16 @@ class SimulatedNetwork {
   void kill(SiloId silo);
   /// It begins a new epoch, with a new port. It knows who lives now.
   void restart(SiloId silo, NetworkPort port);
+  /// No connection has faults any more.
+  void heal() { wires_.heal(); }
   bool is_alive(SiloId silo) const { return silos_[silo].is_alive; }
   std::uint32_t epoch(SiloId silo) const { return silos_[silo].epoch; }
   std::uint32_t silos() const { return static_cast<std::uint32_t>(silos_.size()); }
 
   const Counts& counts() const { return counts_; }
   const transport::SimulatedWires::Counts& wire_counts() const { return wires_.counts(); }
+  /// Hears of each write between two silos, as SimulatedWires::watch().
+  void watch(transport::SimulatedWires::Watch watch) { wires_.watch(std::move(watch)); }
   /// Of all bytes, and when they were to arrive: equal for equal runs.
   std::uint64_t hash() const { return wires_.hash(); }
 
@@ -89,6 +95,8 @@ class SimulatedNetwork {
 
   Peer& peer(SiloId self, SiloId other) { return silos_[self].peers[other]; }
   std::uint64_t now_ns() const { return engine_.clock().now_ns(); }
+  /// The same by the clock of a silo that lives.
+  std::uint64_t now_ns(SiloId silo) const { return silos_[silo].port.process->clock().now_ns(); }
   void attach(SiloId self);
   void begin_conversation(SiloId self, SiloId other);
   void send(SiloId from, SiloId to, std::vector<Envelope>& batch);

@@ -9,6 +9,7 @@
 #include "actor/engine_waiter.hpp"
 #include "actor/handler_scope.hpp"
 #include "base/check.hpp"
+#include "base/mutant.hpp"
 #include "client/debug.hpp"
 #include "client/frames.hpp"
 #include "client/session_actor.hpp"
@@ -136,12 +137,14 @@ Status Session::wait_for_room(const std::function<bool()>& has_room, const std::
   if (waiter_->on_control_thread()) {
     return resource_exhausted(refusal + " (the control thread cannot wait)");
   }
-  waiter_->wait([this, &has_room] { return has_room() || is_closed(); }, 0);
+  const auto is_over = [this, &has_room] { return has_room() || is_closed(); };
+  // Only an engine that ends lets somebody go for whom nothing has changed.
+  if (!waiter_->wait(is_over, 0)) return cancelled(refusal + " (the cluster has ended)");
   return is_closed() ? closed_status() : Status();
 }
 
-Status Session::enqueue(Record& record, const ProgramRecord& program,
-                        std::span<const Array> arguments, const ExecuteOptions& options) {
+/// Takes a place among the runs in flight; waits for one if it may.
+Status Session::reserve_run(const ProgramRecord& program) {
   const std::uint32_t runs_max = options_.runs_in_flight_max;
   while (runs_in_flight_.fetch_add(1, std::memory_order_relaxed) >= runs_max) {
     runs_in_flight_.fetch_sub(1, std::memory_order_relaxed);
@@ -153,6 +156,12 @@ Status Session::enqueue(Record& record, const ProgramRecord& program,
                       "ClientOptions::runs_in_flight_max");
     if (!status.ok()) return status;
   }
+  return {};
+}
+
+/// With a place that was reserved, and is given back when it fails.
+Status Session::enqueue(Record& record, const ProgramRecord& program,
+                        std::span<const Array> arguments, const ExecuteOptions& options) {
   const bool is_said = say([&](Outbox& outbox) {
     record.id = next_id(1 + record.size);
     record.first = record.id + 1;
@@ -205,8 +214,16 @@ Record* Session::execute(const std::shared_ptr<ProgramRecord>& given,
       return refuse(status);
     }
   }
+  if (debug()) {
+    return execute_locally(*program, arguments, Record::make(program, program->outputs.size()));
+  }
+  // There is no record yet while it waits: whoever waits may end.
+  if (Status status = reserve_run(*program); !status.ok()) {
+    if (program->donates && !SEAWAY_MUTANT("a refused run keeps its donations"))
+      give_back_donated(*program, arguments);
+    return refuse(std::move(status));
+  }
   Record* record = Record::make(program, program->outputs.size());
-  if (debug()) return execute_locally(*program, arguments, record);
   if (Status status = enqueue(*record, *program, arguments, options); !status.ok()) {
     if (program->donates) give_back_donated(*program, arguments);
     record->complete(std::move(status), internal::Wake::kLater);
@@ -282,9 +299,11 @@ void Session::cancel_fetch(std::uint64_t request) {
 
 void Session::finish(Record& record, Status status) {
   if (record.is_run) {
-    runs_in_flight_.fetch_sub(1, std::memory_order_relaxed);
+    if (status.ok() || !SEAWAY_MUTANT("a run that failed keeps its place"))
+      runs_in_flight_.fetch_sub(1, std::memory_order_relaxed);
   } else {
-    upload_bytes_.fetch_sub(record.origin->outputs[0].type.bytes(), std::memory_order_relaxed);
+    if (!SEAWAY_MUTANT("bytes of an upload stay counted"))
+      upload_bytes_.fetch_sub(record.origin->outputs[0].type.bytes(), std::memory_order_relaxed);
     // No host hears of an upload that was refused.
     if (!status.ok() && wiring_.bulk) wiring_.bulk->take_upload(record.id);
   }
@@ -325,7 +344,8 @@ bool Session::ask_again(const Outcome& outcome) {
   bool is_first = false;
   const bool is_said = say([&](Outbox& outbox) {
     const auto found = fetches_.find(outcome.id);
-    is_first = found != fetches_.end() && found->second.loss.ok();
+    is_first = found != fetches_.end() &&
+               (found->second.loss.ok() || SEAWAY_MUTANT("a value is asked for again and again"));
     if (!is_first) return;
     found->second.loss = outcome.status;
     if (wiring_.is_process) outbox.said.push_back({.kind = Said::Kind::kGot, .id = outcome.id});
@@ -377,7 +397,8 @@ void Session::on_run_timeout(RunId run, std::uint64_t timeout_ns) {
     record = in_flight_.take(run);
     // A put waits for room no longer; the controller, which knows the numbers, says why.
     is_put = record && !record->is_run;
-    if (is_put) in_flight_.insert(run, record);
+    if (is_put && !SEAWAY_MUTANT("an upload that is late has no outcome"))
+      in_flight_.insert(run, record);
   }
   if (!record) return;
   say([run](Outbox& outbox) { outbox.said.push_back({.kind = Said::Kind::kCancel, .id = run}); });

@@ -152,6 +152,7 @@ class Session : public std::enable_shared_from_this<Session> {
                              Site site);
   static void give_back_donated(const ProgramRecord& program, std::span<const Array> arguments);
   Status wait_for_room(const std::function<bool()>& has_room, const std::string& refusal);
+  Status reserve_run(const ProgramRecord& program);
   Status enqueue(Record& record, const ProgramRecord& program, std::span<const Array> arguments,
                  const ExecuteOptions& options);
   Record* execute_locally(const ProgramRecord& program, std::span<const Array> arguments,

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/fault_point.hpp"
+#include "base/mutant.hpp"
 #include "client/frames.hpp"
 
 namespace seaway::client {
@@ -21,6 +23,7 @@ void SessionActor::receive(const Frame& frame) {
     is_bound_ = true;
   }
   if (frame.words().data() == session_->poke().words().data()) {
+    if (SEAWAY_FAULT(kLateRecords)) return session_->actor().send(frame);
     drain();
     return;
   }
@@ -39,10 +42,11 @@ void SessionActor::drain() {
   for (std::size_t at = 0; at < outbox_.said.size(); ++at) {
     const Said& said = outbox_.said[at];
     const bool is_frame = said.kind == Said::Kind::kFrame;
-    if (is_frame || at - begin == kRecordsMax) {
+    if (is_frame || at - begin == kRecordsMax || (at > begin && SEAWAY_FAULT(kRecordsApart))) {
       send_records(begin, at, arguments_begin, arguments_end);
       begin = at;
-      arguments_begin = arguments_end;
+      if (!SEAWAY_MUTANT("a frame has the arguments of the last one"))
+        arguments_begin = arguments_end;
     }
     if (is_frame) {
       send(std::move(outbox_.frames[said.object]));

@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "base/probe.hpp"
 #include "client/frames.hpp"
 #include "client/session.hpp"
 #include "transfer/reshard_plan.hpp"
@@ -72,6 +73,7 @@ Status Session::reserve_upload(std::uint64_t bytes) {
   for (;;) {
     const std::uint64_t before = upload_bytes_.fetch_add(bytes);
     if (before + bytes <= bytes_max) return {};
+    SEAWAY_PROBE("a put finds no room for its bytes");
     upload_bytes_.fetch_sub(bytes);
     const auto has_room = [this, bytes, bytes_max] { return upload_bytes_ + bytes <= bytes_max; };
     const Status status = wait_for_room(
@@ -86,6 +88,7 @@ Status Session::reserve_upload(std::uint64_t bytes) {
 void Session::on_pull(ArrayId array, HostId host) {
   // Withdrawn ones are not missed: the controller knows.
   const auto payload = wiring_.bulk->take_upload(array);
+  SEAWAY_PROBE_IF(!payload, "an upload is wanted that was withdrawn");
   if (payload)
     wiring_.router->send(actor::Role::kHost, host, frames::upload(id(), array, *payload));
 }

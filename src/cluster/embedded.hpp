@@ -19,6 +19,7 @@
 #include "controller/controller_actor.hpp"
 #include "device/device_actor.hpp"
 #include "device/host_actor.hpp"
+#include "device/integrity.hpp"
 #include "events/event_stream.hpp"
 #include "function/native_registry.hpp"
 #include "island/scheduler_actor.hpp"
@@ -48,6 +49,9 @@ struct EmbeddedOptions {
   /// After which a device that hangs is lost, with what it runs; 0: never. The built-in devices are
   /// threads, and none of them hangs: this is for backends that know better.
   std::uint64_t gang_timeout_ns = 10'000'000'000;
+  /// Checksums of values, and gangs that run twice: off. device::Integrity says what they find, and
+  /// what they cost.
+  device::Integrity integrity = {};
 };
 
 /// Reads "embedded:islands=2,devices=4,device_memory=64MiB". Errors: kInvalidArgument naming the

@@ -41,6 +41,7 @@ Member::Member(MemberOptions options, MemberWiring wiring, const BackendFactory&
   peers.self = process_of(options_.name, options_.cluster.islands);
   peers.life = options_.life;
   peers.seed = options_.seed;
+  peers.on_out_of_memory = options_.on_out_of_memory;
   if (options_.name.role == Role::kController) peers.silence_max_ns = kControllerSilenceNs;
   peers_ = std::make_unique<Peers>(
       wiring_.engine, wiring_.wires, peers,
@@ -66,9 +67,15 @@ void Member::play(const BackendFactory& make_backend) {
       binder_ = make_binder(options_.cluster);
       controller::ControllerOptions options = controller_options(options_.cluster);
       options.has_members = true;
+      options.life = options_.life;
       auto role = std::make_unique<controller::ControllerActor>(options, *binder_, router_,
                                                                 engine.clock(), wiring_.events);
       controller_ = role.get();
+      controller_->supervise(engine, [this](IslandId island) {
+        const Status failed(StatusCode::kIslandUnavailable, "its island has failed");
+        peers_->begin_anew({Role::kHost, island}, failed);
+        peers_->begin_anew({Role::kIsland, island}, failed);
+      });
       return router_.bind(name.role, name.index, engine.spawn("controller", std::move(role)));
     }
     case Role::kIsland: {

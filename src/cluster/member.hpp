@@ -40,6 +40,8 @@ struct MemberOptions {
   /// begun a new life: nothing that it knows means anything any more, and its process is to end and
   /// to begin anew. From the control thread; the member may not end within the call.
   std::function<void()> on_orphaned;
+  /// See PeersOptions.
+  std::function<void()> on_out_of_memory;
 };
 
 /// The wiring of one process: role, router, transport and conversations. Control thread only,

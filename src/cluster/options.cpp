@@ -12,7 +12,8 @@ namespace {
 constexpr std::string_view kKnown =
     "islands, devices, hosts, workers, device_memory, host_memory, send_memory, threads, policy, "
     "link_latency, "
-    "link_bandwidth, events, runs_in_flight, runs_shared_in_flight";
+    "link_bandwidth, events, runs_in_flight, runs_shared_in_flight, shard_checksums, "
+    "replay_per_mille";
 
 Status wrong(std::string_view word, std::string_view value, std::string_view wanted) {
   return invalid_argument("cluster option " + std::string(word) + "=" + std::string(value) +
@@ -54,6 +55,14 @@ Status apply(std::string_view word, std::string_view value, EmbeddedOptions& opt
   if (word == "send_memory") return read_bytes(value, options.send_memory);
   if (word == "link_latency" || word == "link_bandwidth") {
     return transport::set_link_option(options.links, word, value);
+  }
+  if (word == "shard_checksums") {
+    if (value != "on" && value != "off") return wrong(word, value, "on or off");
+    options.integrity.shard_checksums = value == "on";
+    return {};
+  }
+  if (word == "replay_per_mille") {
+    return read_count(word, value, 1000, options.integrity.replay_per_mille);
   }
   if (word == "policy") {
     if (value != "fifo" && value != "shares") return wrong(word, value, "fifo or shares");

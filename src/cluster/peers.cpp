@@ -6,6 +6,9 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/fault_point.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 
 namespace seaway::cluster {
 
@@ -48,10 +51,10 @@ Peers::Peers(actor::Engine& engine, transport::SimulatedWires& wires, PeersOptio
              Deliver deliver, Tell tell)
     : engine_(engine),
       wires_(wires),
-      options_(options),
+      options_(std::move(options)),
       deliver_(std::move(deliver)),
       tell_(std::move(tell)),
-      pauses_(options.seed, kPauseStream + options.self),
+      pauses_(options_.seed, kPauseStream + options_.self),
       is_here_(std::make_shared<bool>(true)) {}
 
 Peers::~Peers() { *is_here_ = false; }
@@ -96,16 +99,25 @@ void Peers::attach(ProcessId process) {
                    hear([this, process] {
                      Peer* const peer = find(process);
                      if (!peer) return;
-                     peer->reader = transport::PacketReader();
+                     if (!SEAWAY_MUTANT("a new connection goes on with half a packet"))
+                       peer->reader = transport::PacketReader();
                      peer->is_absent = false;
+                     if (SEAWAY_FAULT(kLostConnection)) return drop_connection(process, *peer);
                      peer->conversation->connected(now_ns());
                      turn(process);
                    });
                  },
                  [this, hear, process](std::span<const std::byte> bytes) {
-                   hear([this, process, copy = std::vector(bytes.begin(), bytes.end())] {
-                     on_bytes(process, copy);
-                   });
+                   const auto hear_some = [&](std::span<const std::byte> some) {
+                     hear([this, process, copy = std::vector(some.begin(), some.end())] {
+                       on_bytes(process, copy);
+                     });
+                   };
+                   if (bytes.size() > 1 && SEAWAY_FAULT(kReadInPieces)) {
+                     hear_some(bytes.first(bytes.size() / 2));
+                     bytes = bytes.subspan(bytes.size() / 2);
+                   }
+                   hear_some(bytes);
                  },
                  [this, hear, process] {
                    hear([this, process] {
@@ -119,9 +131,16 @@ void Peers::attach(ProcessId process) {
                    hear([this, process] {
                      Peer* const peer = find(process);
                      if (!peer) return;
-                     // Whoever begins there later asks for a connection by himself.
-                     peer->conversation->refused();
+                     // Whoever begins there later asks for a connection by himself. He may have
+                     // begun already, for a refusal takes its time: what nobody has heard waits for
+                     // him.
+                     SEAWAY_PROBE("a peer is absent");
                      peer->is_absent = true;
+                     if (peer->conversation->peer_epoch() != 0) {
+                       peer->conversation->refused();
+                     } else {
+                       peer->conversation->disconnected();
+                     }
                      turn(process);
                    });
                  }});
@@ -143,6 +162,7 @@ void Peers::begin(ProcessId, Peer& peer) {
 void Peers::send(const RoleName& to, Frame frame) {
   const auto found = processes_.find(to);
   if (found == processes_.end()) return;
+  if (SEAWAY_FAULT(kOutOfMemory) && options_.on_out_of_memory) return options_.on_out_of_memory();
   Peer& peer = peers_.at(found->second);
   ++counts_.frames;
   const Status taken = peer.conversation->send(std::move(frame), now_ns(), channel_of(to));
@@ -156,6 +176,13 @@ void Peers::send(const RoleName& to, Frame frame) {
   set_timer();
 }
 
+void Peers::begin_anew(const RoleName& to, const Status& why) {
+  const auto found = processes_.find(to);
+  if (found == processes_.end()) return;
+  peers_.at(found->second).conversation->give_up(why);
+  turn(found->second);
+}
+
 void Peers::on_bytes(ProcessId process, const std::vector<std::byte>& bytes) {
   Peer* const peer = find(process);
   if (!peer) return;
@@ -163,16 +190,21 @@ void Peers::on_bytes(ProcessId process, const std::vector<std::byte>& bytes) {
   for (;;) {
     auto packet = peer->reader.next();
     if (!packet.ok()) {
-      // This connection is of no use, another one is.
-      peer->conversation->disconnected();
-      wires_.close(options_.self, process);
-      connect_later(process, *peer);
+      SEAWAY_PROBE("bytes of a connection are no packets");
+      drop_connection(process, *peer);
       break;
     }
     if (!*packet) break;
     peer->conversation->receive(std::move(**packet), now_ns());
   }
   turn(process);
+}
+
+/// This connection is of no use, another one is.
+void Peers::drop_connection(ProcessId process, Peer& peer) {
+  peer.conversation->disconnected();
+  wires_.close(options_.self, process);
+  connect_later(process, peer);
 }
 
 /// What the conversation has to say is written, and what it has heard is delivered.
@@ -188,6 +220,7 @@ void Peers::turn(ProcessId process) {
   }
   if (peer.conversation->take_close()) {
     wires_.close(options_.self, process);
+    SEAWAY_PROBE_IF(peer.conversation->has_ended(), "a conversation ends");
     if (peer.conversation->has_ended()) lose(process, peer);
     if (!peer.is_absent) connect_later(process, peer);
   }
@@ -204,9 +237,11 @@ void Peers::write(ProcessId process, Peer& peer) {
 
 void Peers::lose(ProcessId process, Peer& peer) {
   const std::uint32_t epoch = peer.conversation->peer_epoch();
-  // Whoever is silent from the beginning of a conversation is whom the one before was with.
   if (epoch != 0) peer.life = epoch >> kLifeShift;
-  PeerNews news{peer.name, peer.life, true, peer.conversation->reason().message()};
+  // Where there is no process, it is the one of before that is gone. Who is only silent from the
+  // beginning of a conversation may have begun a new life meanwhile.
+  const std::uint32_t life = epoch != 0 || peer.is_absent ? peer.life : 0;
+  PeerNews news{peer.name, life, true, peer.conversation->reason().message()};
   // Nobody was there to be lost, unless somebody was talked to.
   const bool has_sent = peer.conversation->counts().sent > 0;
   const bool is_news = peer.is_told || has_sent;
@@ -215,19 +250,28 @@ void Peers::lose(ProcessId process, Peer& peer) {
   const bool has_begun_anew = peer.conversation->reason().code() == StatusCode::kCancelled;
   peer.epoch_min = std::max(peer.epoch_min, has_begun_anew ? epoch : epoch + 1);
   // A conversation in which nothing was said has not begun.
+  SEAWAY_PROBE_IF(epoch == 0 && !has_sent, "a conversation ends before it has begun");
   if (epoch == 0 && !has_sent) --peer.attempt;
   begin(process, peer);
-  if (is_news) tell_(news);
+  SEAWAY_PROBE_IF(!is_news, "nobody is told of a peer that was never there");
+  if (is_news && !SEAWAY_MUTANT("a role does not hear whom it has lost")) tell_(news);
 }
 
 void Peers::connect_later(ProcessId process, Peer& peer) {
+  SEAWAY_PROBE_IF(peer.is_connecting, "a connection is already asked for");
   if (std::exchange(peer.is_connecting, true)) return;
-  const std::uint64_t at_ns = now_ns() + 1 + pauses_.below(options_.pause_max_ns);
+  std::uint64_t pause_ns = pauses_.below(options_.pause_max_ns);
+  if (SEAWAY_FAULT(kLongPause)) pause_ns = options_.pause_max_ns;
+  const std::uint64_t at_ns = now_ns() + 1 + pause_ns;
   engine_.schedule(at_ns, guarded([this, process] {
                      Peer* const found = find(process);
                      if (!found) return;
-                     found->is_connecting = false;
-                     if (!found->conversation->is_open()) wires_.connect(options_.self, process);
+                     found->is_connecting = SEAWAY_MUTANT("nobody connects a second time");
+                     SEAWAY_PROBE_IF(found->conversation->is_open(),
+                                     "the other end has connected first");
+                     if (found->conversation->is_open()) return;
+                     if (SEAWAY_FAULT(kFailedConnection)) return connect_later(process, *found);
+                     wires_.connect(options_.self, process);
                    }));
 }
 

@@ -37,6 +37,9 @@ struct PeersOptions {
   /// longer than they do, so that they have stopped when it takes them for lost (a lease).
   std::uint64_t silence_max_ns = 1'000'000'000;
   std::uint64_t pause_max_ns = 2'000'000;  // Before a connection is made again.
+  /// Of simulated processes: the process dies here and now, within a handler, and nothing that the
+  /// rest of the handler sends leaves it. Returns. Empty: it never happens.
+  std::function<void()> on_out_of_memory;
 };
 
 /// What became of a peer.
@@ -74,6 +77,10 @@ class Peers {
   /// whoever waits for an answer hears of the loss.
   void send(const RoleName& to, Frame frame);
 
+  /// Ends the conversation with whoever plays `to`, who learns that this process is lost for it, as
+  /// soon as anything gets there; both may talk again then.
+  void begin_anew(const RoleName& to, const Status& why);
+
   struct Counts {
     std::uint64_t frames = 0, refused = 0;  // Sent; not taken, as too much waited.
   };
@@ -100,6 +107,7 @@ class Peers {
   void turn(transport::ProcessId process);
   void write(transport::ProcessId process, Peer& peer);
   void lose(transport::ProcessId process, Peer& peer);
+  void drop_connection(transport::ProcessId process, Peer& peer);
   void connect_later(transport::ProcessId process, Peer& peer);
   void set_timer();
   void tick();

@@ -35,6 +35,7 @@ device::HostCore::Options host_options(const EmbeddedOptions& options, IslandId 
   host.devices = options.devices;
   host.device_bytes = options.device_memory;
   host.gang_timeout_min_ns = options.gang_timeout_ns;
+  host.integrity = options.integrity;
   return host;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/mutant.hpp"
 #include "controller/records.hpp"
 
 namespace seaway::controller {
@@ -59,7 +60,8 @@ void ControllerCore::remove_array(ArrayId id, Array& array) {
     give_back(client, array.island, array.kept_bytes);
     // Of a donated array too: a run that never started, or that does not read it there, took
     // nothing. The scheduler knows, and ignores the second free of one that is gone.
-    if (!array.is_freed) outbox_.islands[array.island].frees.push_back(array.physical);
+    if (!array.is_freed && !SEAWAY_MUTANT("an array that goes stays on its island"))
+      outbox_.islands[array.island].frees.push_back(array.physical);
   }
   --tenants_[array.tenant]->arrays;
   --client.arrays;
@@ -80,7 +82,8 @@ bool ControllerCore::is_fetch_held(ArrayId id, const Array& array) {
 void ControllerCore::free_early(ArrayId id, Array& array) {
   // A donated one the island takes by itself.
   if (array.is_freed || array.is_donated || !array.is_counted || !array.is_stamped) return;
-  if (array.has_handle || array.open_readers > 0 || is_fetch_held(id, array)) return;
+  const bool is_read = array.open_readers > 0 && !SEAWAY_MUTANT("an array goes before its readers");
+  if (array.has_handle || is_read || is_fetch_held(id, array)) return;
   array.is_freed = true;
   outbox_.islands[array.island].frees.push_back(array.physical);
 }
@@ -118,7 +121,7 @@ void ControllerCore::fetch(ClientId client, ArrayId id, std::uint64_t request, b
   Run* run = array->state == Array::State::kPending ? run_of(array->run) : nullptr;
   const bool is_single = run && run->is_started && run->reruns == 0 && !run->is_returning &&
                          run->program->plans.size() == 1 && run->program->plans[0].size() == 1;
-  if (run && (!is_single || is_again)) {
+  if (run && (!is_single || is_again) && !SEAWAY_MUTANT("a value is read before its run is over")) {
     run->fetches.push_back({id, client, request});
     return;
   }

@@ -1,8 +1,10 @@
 // Clients and tenants: who is there, what is known of them, and what is left when they go.
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/check.hpp"
+#include "base/mutant.hpp"
 #include "controller/records.hpp"
 
 namespace seaway::controller {
@@ -51,7 +53,10 @@ void ControllerCore::hello(ClientId client_id, const std::string& name, std::uin
     (*found)->name = name;
     (*found)->kept_bytes.assign(options_.islands, 0);
   }
-  if (weight > 0) set_weight(**found, weight);
+  if (weight > 0) {
+    set_weight(SEAWAY_MUTANT("a weight is given to another tenant") ? *tenants_.front() : **found,
+               weight);
+  }
   client->tenant = found->get();
   (*found)->clients.push_back(client.get());
   clients_[client_id] = std::move(client);
@@ -72,7 +77,12 @@ bool ControllerCore::is_here(ClientId client) const {
   return found != clients_.end() && !found->second->is_gone;
 }
 
-void ControllerCore::goodbye(ClientId client_id) {
+void ControllerCore::goodbye(ClientId client) {
+  leave(client, cancelled("client " + std::to_string(client) + " has gone"));
+}
+
+/// `why`: what its runs and puts end with.
+void ControllerCore::leave(ClientId client_id, const Status& why) {
   const auto found = clients_.find(client_id);
   if (found == clients_.end()) return;
   Client& client = *found->second;
@@ -81,11 +91,10 @@ void ControllerCore::goodbye(ClientId client_id) {
   departing_.push_back(client_id);
   const std::vector<Run*> unfinished(client.runs.begin(), client.runs.end());
   for (Run* run : unfinished) {
-    if (run) cancel(client_id, run->id);
+    if (run) cancel(*run, why);
   }
   while (!client.puts.empty()) {
-    fail(take_put(client, client.puts.begin()),
-         cancelled("client " + std::to_string(client_id) + " has gone"));
+    fail(take_put(client, client.puts.begin()), why);
   }
   std::vector<ArrayId> owned;
   for (const auto& [id, array] : arrays_) {
@@ -96,10 +105,12 @@ void ControllerCore::goodbye(ClientId client_id) {
   for (const ArrayId id : owned) {
     Array* const array = find_array(id);
     if (!array || !array->is_arriving) continue;
-    fail_array(id, *array, cancelled("client " + std::to_string(client_id) + " has gone"));
+    fail_array(id, *array, why);
   }
   for (const auto& [id, slice] : slices_) {
-    if (slice->client == client_id && !slice->is_released) close(*slice);
+    if (slice->client == client_id && !slice->is_released &&
+        !SEAWAY_MUTANT("slices of a client that goes stay"))
+      close(*slice);
   }
 }
 
@@ -183,14 +194,16 @@ std::string ControllerCore::tenant_name(TenantId id) const {
   return id < tenants_.size() ? tenants_[id]->name : "";
 }
 
+std::uint64_t ControllerCore::kept_bytes() const {
+  return std::accumulate(kept_bytes_.begin(), kept_bytes_.end(), std::uint64_t{0});
+}
+
 void ControllerCore::stats(ClientId client, std::uint64_t request) {
-  std::uint64_t kept = 0;
-  for (const std::uint64_t bytes : kept_bytes_) kept += bytes;
   std::string text = "{\"runs_unfinished\":" + std::to_string(runs_unfinished_) +
                      ",\"runs_in_flight\":" + std::to_string(runs_in_flight_) +
                      ",\"clients\":" + std::to_string(clients_.size()) +
                      ",\"arrays\":" + std::to_string(arrays_.size()) +
-                     ",\"kept_bytes\":" + std::to_string(kept) +
+                     ",\"kept_bytes\":" + std::to_string(kept_bytes()) +
                      ",\"programs\":" + std::to_string(programs_.size()) +
                      ",\"functions\":" + std::to_string(functions_.size()) +
                      ",\"stamps\":" + std::to_string(last_stamp_) + ",\"tenants\":[";

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "base/check.hpp"
 #include "program/codec.hpp"
@@ -105,6 +106,7 @@ ControllerActor::ControllerActor(ControllerOptions options, program::SliceBinder
 
 void ControllerActor::receive(const Frame& frame) {
   clock_.look();
+  has_looked_ = true;
   const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
     const ClientId client = message.getClient();
     switch (message.which()) {
@@ -270,7 +272,7 @@ void ControllerActor::define_program(ClientId client, const Frame& frame) {
 }
 
 void ControllerActor::idle() {
-  clock_.look();
+  if (!std::exchange(has_looked_, false)) clock_.look();
   core_.pump();
   for (IslandId island = 0; island < islands_; ++island) flush_island(island);
   ControllerOutbox& outbox = core_.outbox();
@@ -278,6 +280,25 @@ void ControllerActor::idle() {
     flush_client(outbox.clients.begin()->first, outbox.clients.begin()->second);
     outbox.end_first_client();
   }
+  if (engine_) supervise_islands();
+}
+
+void ControllerActor::supervise(actor::Engine& engine, std::function<void(IslandId)> begin_anew) {
+  engine_ = &engine;
+  begin_anew_ = std::move(begin_anew);
+}
+
+void ControllerActor::supervise_islands() {
+  for (const IslandId island : std::exchange(core_.outbox().failed_islands, {})) {
+    begin_anew_(island);
+  }
+  // One that comes too early, as something was lost meanwhile, finds out by itself.
+  const std::uint64_t next_ns = core_.next_return_ns();
+  if (next_ns == 0 || std::exchange(has_timer_, true)) return;
+  engine_->schedule(next_ns, [this] {
+    has_timer_ = false;
+    idle();
+  });
 }
 
 }  // namespace seaway::controller

@@ -2,11 +2,13 @@
 
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "actor/actor.hpp"
+#include "actor/engine.hpp"
 #include "actor/router.hpp"
 #include "controller/controller_core.hpp"
 
@@ -22,18 +24,23 @@ class ControllerActor final : public actor::Actor {
   void receive(const Frame& frame) override;
   void idle() override;
 
+  /// Of a controller whose islands are processes of their own. `begin_anew` tells the processes of
+  /// an island that has failed; it is called on the control thread. The engine outlives this.
+  void supervise(actor::Engine& engine, std::function<void(IslandId)> begin_anew);
+
   ControllerCore& core() { return core_; }
 
  private:
   struct Decoder;
 
+  void supervise_islands();
   void read_request(ClientId client, const Frame& frame);
   void define_function(ClientId client, const Frame& frame);
   void define_program(ClientId client, const Frame& frame);
   void flush_island(IslandId island);
   void say_all(IslandId island);
   void send(actor::Role role, IslandId island, Frame frame);
-  bool flush_view(IslandId island);
+  void flush_view(IslandId island);
   void flush_cuts(IslandId island);
   void flush_weights(IslandId island);
   void flush_plans(IslandId island, bool is_told);
@@ -44,10 +51,14 @@ class ControllerActor final : public actor::Actor {
   void flush_client(ClientId id, ControllerOutbox::Client& outbox);
 
   actor::Router& router_;
-  HeldClock clock_;  // One message, one time.
+  HeldClock clock_;  // One message, one time; what comes of it is decided at the same.
+  bool has_looked_ = false;
   RunRequest request_;
   ControllerCore core_;
   const std::uint32_t islands_;
+  actor::Engine* engine_ = nullptr;
+  std::function<void(IslandId)> begin_anew_;
+  bool has_timer_ = false;            // For the next island that returns.
   std::vector<std::uint64_t> turns_;  // Of each island: how often it was spoken to.
 };
 

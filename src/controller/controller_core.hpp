@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <memory_resource>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -34,6 +35,10 @@ struct ControllerLimits {
   std::size_t old_names_max = 4096;       // Of functions and programs of clients that are gone.
   /// How often a run that failed of a loss is run again; 0: never.
   std::uint32_t reruns_max = 3;
+  /// An island whose scheduler, or whose host, is lost more often within the window has failed. It
+  /// is used again once neither was lost for as long.
+  std::uint32_t restarts_max = 3;
+  std::uint64_t restart_window_ns = 10'000'000'000;
 };
 
 struct ControllerOptions {
@@ -44,6 +49,7 @@ struct ControllerOptions {
   /// Schedulers and hosts are processes of their own: they join, and may be lost. Without, all of
   /// them are there from the start and stay as long as the controller.
   bool has_members = false;
+  std::uint32_t life = 0;  // How often its process has begun: with members, their views tell.
   ControllerLimits limits = {};
 };
 
@@ -129,6 +135,10 @@ class ControllerCore {
 
   void why_answer(std::uint64_t question, IslandId island, const std::string& text);
 
+  /// When an island that has failed may be used again, unless something of it is lost before; 0:
+  /// none has. pump() does it.
+  std::uint64_t next_return_ns() const;
+
   /// Stamps and launches whatever can go now; called once after a batch of the above.
   void pump();
 
@@ -145,8 +155,12 @@ class ControllerCore {
   /// What each client's first run that has no stamp waits for, one line each; for people.
   std::string waiting();
   std::size_t runs_unfinished() const { return runs_unfinished_; }
+  /// Of those, the ones that no client has asked for: arrays that follow a slice.
+  std::size_t moves_unfinished() const;
   std::size_t array_count() const { return arrays_.size(); }
   std::size_t client_count() const { return clients_.size(); }
+  /// What arrays and runs keep, over all islands.
+  std::uint64_t kept_bytes() const;
 
  private:
   struct Tenant;
@@ -172,7 +186,9 @@ class ControllerCore {
   bool can_stamp(Run& run);
   bool has_quota(const Run& run) const;
   std::uint64_t quota(const Tenant& tenant, IslandId island) const;
+  std::string quota_text(const Tenant& tenant, IslandId island) const;
   Status no_quota(const Run& run) const;
+  void cancel(Run& run, Status why);
   void unqueue(Run& run);
   bool pump_client(Client& client);
   void start(Run& run);
@@ -227,6 +243,7 @@ class ControllerCore {
   void pump_puts(Client& client);
 
   // clients.cpp
+  void leave(ClientId client, const Status& why);
   void set_weight(Tenant& tenant, std::uint32_t weight);
   bool is_here(ClientId client) const;
   void forget_clients();
@@ -242,17 +259,25 @@ class ControllerCore {
   void fail_runs_that_left_on(IslandId island, const Status& cause);
   void fail_arrays_on(IslandId island, const Status& cause);
   void fail_reads_on(IslandId island, const Status& cause);
+  void fail_reads_of(ArrayId id, IslandId island, const Status& cause);
   void fail_array(ArrayId id, Array& array, const Status& status);
   void end_arrival(Array& array);
   void answer_questions();
   bool has_open_part(const Run& run, std::size_t open, IslandId island) const;
-  Status loss_of_run(const Run& run, std::size_t open, IslandId island, const Status& cause) const;
   std::vector<Stamp> stamps_open_on(IslandId island) const;
+
+  // restarts.cpp
+  using Losses = std::deque<std::uint64_t>;
+  void count_loss(IslandId island, const char* role, Losses& losses);
+  void fail_island(IslandId island, const std::string& why);
+  void take_in_islands();
 
   // losses.cpp
   const Status* loss_of(const program::Binding& binding) const;
   void displace(Slice& slice);
   Status lost_slice(const Program& program) const;
+  Status loss_of_run(const Run& run, std::size_t open, std::optional<IslandId> island,
+                     const Status& cause) const;
 
   // slices.cpp
   std::string absent_hosts() const;
@@ -262,6 +287,9 @@ class ControllerCore {
   void give_back_slices();
   void try_rebind(Slice& slice);
   void end_rebind(Slice& slice, const Status& status);
+  static bool can_move(const Array& array);
+  std::uint64_t bytes_to_move(const Slice& slice);
+  bool keep_at(const program::Binding& target, ArrayId id, Array& array);
   void migrate(Slice& slice, const program::Binding& target);
   void finish_migration(Run& run);
   void reply(ClientId client, std::uint64_t request, Status status, std::string text = "");
@@ -308,6 +336,7 @@ class ControllerCore {
   std::vector<std::uint64_t> kept_bytes_;  // Per island, over all its devices.
   std::uint64_t share_served_ = 0;  // Tenant::share_used of the one stamped last, before that.
   Stamp last_stamp_ = 0;
+  std::uint64_t pumps_ = 0;
   PlanId last_plan_ = 0;
   ArrayId last_internal_array_ = 0;  // Ids of client 0, which no client has.
   std::uint64_t last_question_ = 0;

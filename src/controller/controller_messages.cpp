@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/fault_point.hpp"
 #include "controller/controller_actor.hpp"
 #include "program/codec.hpp"
 #include "wire/frame_builder.hpp"
@@ -78,7 +79,8 @@ void ControllerActor::flush_island(IslandId island) {
 
 void ControllerActor::say_all(IslandId island) {
   ControllerOutbox::Island& outbox = core_.outbox().islands[island];
-  const bool is_told = flush_view(island);
+  const bool is_told = outbox.has_new_view;
+  if (is_told) flush_view(island);
   if (!outbox.weights.empty()) flush_weights(island);
   for (Frame& definition : outbox.definitions) {
     send(Role::kHost, island, std::move(definition));
@@ -114,11 +116,10 @@ void ControllerActor::say_all(IslandId island) {
   if (!outbox.forgotten_clients.empty() || !outbox.forgotten_plans.empty()) flush_forgotten(island);
 }
 
-/// True when the scheduler has been told everything that is unfinished: plans and launches that
-/// were gathered for it are part of that.
-bool ControllerActor::flush_view(IslandId island) {
+/// Tells the scheduler everything that is unfinished: plans and launches that were gathered for it
+/// are part of that.
+void ControllerActor::flush_view(IslandId island) {
   ControllerOutbox::Island& outbox = core_.outbox().islands[island];
-  if (!outbox.has_new_view) return false;
   outbox.has_new_view = false;
   ControllerOutbox::View view = core_.view_of(island);
   {
@@ -142,7 +143,6 @@ bool ControllerActor::flush_view(IslandId island) {
   send(Role::kIsland, island, builder.finish());
   outbox.weights = std::move(view.weights);
   outbox.cancels = std::move(view.cancels);
-  return true;
 }
 
 void ControllerActor::flush_cuts(IslandId island) {
@@ -221,10 +221,12 @@ void ControllerActor::flush_launches(IslandId island, bool is_told) {
   wire::FrameBuilder builder;
   auto batch = builder.init_root<Message>().initLaunches();
   write_launches(batch, outbox.launches, outbox.ids);
-  if (!outbox.fetches.empty()) {
+  // The frames behind this one have them then.
+  const bool is_apart = !is_told && SEAWAY_FAULT(kArraysApart);
+  if (!outbox.fetches.empty() && !is_apart) {
     write_fetches(outbox, batch.initFetches(static_cast<unsigned>(outbox.fetches.size())));
   }
-  if (!outbox.frees.empty()) {
+  if (!outbox.frees.empty() && !is_apart) {
     auto frees = batch.initFrees(static_cast<unsigned>(outbox.frees.size()));
     for (unsigned i = 0; i < outbox.frees.size(); ++i) frees.set(i, outbox.frees[i]);
     outbox.frees.clear();

@@ -107,6 +107,7 @@ struct ControllerOutbox {
   using Clients = std::map<ClientId, Client>;
 
   std::vector<Island> islands;
+  std::vector<IslandId> failed_islands;  // Their processes are to begin anew.
   Clients clients;  // Those who are told something in this batch, and nobody else.
   std::vector<Clients::node_type> spare_clients;
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/fault_point.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "controller/records.hpp"
 
 namespace seaway::controller {
@@ -25,6 +28,8 @@ std::uint32_t ControllerCore::window() const {
 
 bool ControllerCore::has_window() const {
   if (runs_in_flight_ >= window()) return false;
+  // The end of any run looks again.
+  if (runs_in_flight_ > 0 && SEAWAY_FAULT(kClosedWindow)) return false;
   // Two runs always, so that one is ready when another ends; beyond that a bound in device time,
   // so that a tenant that comes later does not wait behind a long queue of somebody else's.
   return runs_in_flight_ < 2 || cost_in_flight_ns_ < options_.limits.cost_in_flight_ns_max;
@@ -131,7 +136,7 @@ void ControllerCore::run(ClientId client_id, const RunRequest& request) {
     return;
   }
   Tenant& tenant = *client.tenant;
-  if (tenant.runs_queued == 0 && tenant.runs_in_flight == 0) tenant.is_idle = true;
+  if (tenant.runs_queued == 0) tenant.is_idle = true;
   client.queue.push_back(&run);
   ++tenant.runs_queued;
 }
@@ -141,6 +146,13 @@ void ControllerCore::run(ClientId client_id, const RunRequest& request) {
 std::uint64_t ControllerCore::quota(const Tenant& tenant, IslandId island) const {
   const std::uint64_t others = kept_bytes_[island] - tenant.kept_bytes[island];
   return (options_.kept_bytes_max - others) / 8 * 7;
+}
+
+std::string ControllerCore::quota_text(const Tenant& tenant, IslandId island) const {
+  return "live arrays of tenant " + tenant.name + " already keep " +
+         std::to_string(tenant.kept_bytes[island]) + " of the " +
+         std::to_string(quota(tenant, island)) + " bytes that it may keep on island " +
+         std::to_string(island);
 }
 
 bool ControllerCore::has_quota(const Run& run) const {
@@ -159,9 +171,7 @@ Status ControllerCore::no_quota(const Run& run) const {
     if (wanted == 0 || tenant.kept_bytes[i] + wanted <= quota(tenant, i)) continue;
     return resource_exhausted(
         "run of program " + run.program->graph.name + " would keep " + std::to_string(wanted) +
-        " bytes; live arrays of tenant " + tenant.name + " already keep " +
-        std::to_string(tenant.kept_bytes[i]) + " of the " + std::to_string(quota(tenant, i)) +
-        " bytes that it may keep on island " + std::to_string(i) +
+        " bytes; " + quota_text(tenant, i) +
         "; drop handles of arrays that are no longer needed, donate them, or raise host_memory");
   }
   return {};
@@ -172,6 +182,7 @@ Status ControllerCore::arg_failure(const Run& run) const {
     const Array& array = *run.args[i].array;
     if (array.state != Array::State::kFailed) continue;
     // Down a chain of runs the root cause is passed on as it is.
+    SEAWAY_PROBE_IF(array.failure->code() == StatusCode::kInputLost, "a root cause is passed on");
     if (array.failure->code() == StatusCode::kInputLost) return *array.failure;
     return input_lost("argument " + std::to_string(i) + " of program " + run.program->graph.name +
                       " failed: " + array.failure->to_string());
@@ -203,7 +214,12 @@ bool ControllerCore::is_awaited(const Run& taker) {
     const Array& array = *taker.args[i].array;
     const auto own = std::count_if(taker.args.begin(), taker.args.end(),
                                    [&array](const Run::Use& arg) { return arg.array == &array; });
-    if (array.open_readers > static_cast<std::uint32_t>(own)) return true;
+    SEAWAY_PROBE_IF(array.open_readers > static_cast<std::uint32_t>(own),
+                    "a donation waits for a reader");
+    if (array.open_readers > static_cast<std::uint32_t>(own) &&
+        !SEAWAY_MUTANT("a donation does not wait for runs before it"))
+      return true;
+    SEAWAY_PROBE_IF(is_fetch_held(taker.args[i].id, array), "a donation waits for a fetch");
     if (is_fetch_held(taker.args[i].id, array)) return true;
   }
   return false;
@@ -219,6 +235,8 @@ bool ControllerCore::can_stamp(Run& run) {
   if (!is_ready(program)) return false;
   for (const auto& [id, generation] : program.generations) {
     const auto slice = slices_.find(id);
+    SEAWAY_PROBE_IF(slice != slices_.end() && slice->second->is_suspended(),
+                    "a run waits for a slice that moves");
     if (slice != slices_.end() && slice->second->is_suspended()) return false;
   }
   return true;
@@ -226,8 +244,10 @@ bool ControllerCore::can_stamp(Run& run) {
 
 bool ControllerCore::pump_client(Client& client) {
   std::uint32_t looked_at = 0;
-  for (std::size_t i = 0; i < client.queue.size(); ++i) {
-    Run& run = *client.queue[i];
+  for (auto it = client.queue.begin(); it != client.queue.end(); ++it) {
+    Run& run = **it;
+    SEAWAY_PROBE_IF(looked_at == options_.limits.lookahead_max,
+                    "more runs wait than are looked at");
     if (++looked_at > options_.limits.lookahead_max) return false;
     if (!can_stamp(run)) continue;
     Status failure = run.program->failure;
@@ -235,11 +255,13 @@ bool ControllerCore::pump_client(Client& client) {
     if (failure.ok()) failure = arg_failure(run);
     if (failure.ok() && !has_quota(run)) {
       // Later releases may make room while something of this client is unfinished.
-      const bool may_get_room = client.unfinished > client.queue.size() || i > 0;
+      const bool may_get_room = client.unfinished > client.queue.size() || looked_at > 1;
+      SEAWAY_PROBE_IF(may_get_room, "a run waits for quota");
       if (may_get_room) return false;
+      SEAWAY_PROBE("a run never gets its quota");
       failure = no_quota(run);
     }
-    client.queue.erase(client.queue.begin() + static_cast<std::ptrdiff_t>(i));
+    client.queue.erase(it);
     --client.tenant->runs_queued;
     if (!failure.ok()) {
       resolve(run, std::move(failure));
@@ -252,17 +274,21 @@ bool ControllerCore::pump_client(Client& client) {
 }
 
 void ControllerCore::pump() {
+  if (!members_.empty()) take_in_islands();
   for (auto& [id, slice] : slices_) {
-    if (slice->is_suspended()) try_rebind(*slice);
+    if (!slice->is_suspended()) continue;
+    // The end of any run looks again.
+    if (runs_in_flight_ > 0 && SEAWAY_FAULT(kSlowRebind)) continue;
+    try_rebind(*slice);
   }
   if (puts_waiting_ > 0) {
     for (const auto& [id, client] : clients_) pump_puts(*client);
   }
-  std::set<Tenant*> stuck;
+  ++pumps_;
   while (has_window()) {
     Tenant* best = nullptr;
     for (const auto& tenant : tenants_) {
-      if (tenant->runs_queued == 0 || stuck.contains(tenant.get())) continue;
+      if (tenant->runs_queued == 0 || tenant->stuck_in == pumps_) continue;
       if (!best || tenant->share_used < best->share_used) best = tenant.get();
     }
     if (!best) break;
@@ -272,9 +298,10 @@ void ControllerCore::pump() {
       did_something = pump_client(client);
     }
     if (did_something) continue;
-    stuck.insert(best);
+    SEAWAY_PROBE("no run of a tenant can be stamped");
+    best->stuck_in = pumps_;
     // What keeps its runs back is not that others are served.
-    if (best->runs_in_flight == 0) best->is_idle = true;
+    best->is_idle = true;
   }
   if (slices_closing_ > 0) give_back_slices();
   if (!departing_.empty()) forget_clients();
@@ -283,11 +310,14 @@ void ControllerCore::pump() {
 void ControllerCore::start(Run& run) {
   Tenant& tenant = *run.client->tenant;
   // A tenant that was idle starts where the one served last was: no credit is saved.
+  SEAWAY_PROBE_IF(tenant.is_idle && tenant.share_used < share_served_,
+                  "a tenant that was idle saves no share");
   if (tenant.is_idle) tenant.share_used = std::max(tenant.share_used, share_served_);
   tenant.is_idle = false;
   share_served_ = std::max(share_served_, tenant.share_used);
   const std::uint64_t cost_ns = std::max<std::uint64_t>(run.program->cost_ns, 1);
-  tenant.share_used += cost_ns * kShareScale / tenant.weight;
+  tenant.share_used +=
+      cost_ns * kShareScale / (SEAWAY_MUTANT("weights are left out") ? 1 : tenant.weight);
   ++tenant.runs_in_flight;
   ++runs_in_flight_;
   run.cost_ns = run.program->cost_ns;
@@ -396,7 +426,9 @@ void ControllerCore::launch_segment(Run& run) {
   // Intermediates that no later segment reads go behind this part.
   for (std::size_t i = 0; i < segment.args.size(); ++i) {
     const SegmentArray& arg = segment.args[i];
-    if (arg.kind != SegmentArray::Kind::kIntermediate || !arg.last_use) continue;
+    const bool is_last_use =
+        arg.last_use || SEAWAY_MUTANT("an intermediate goes after its first use");
+    if (arg.kind != SegmentArray::Kind::kIntermediate || !is_last_use) continue;
     for (const program::PartPlanPtr& plan : plans) {
       for (const program::Arg& part_arg : plan->args) {
         if (part_arg.parameter == i && !part_arg.donated) {

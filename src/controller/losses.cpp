@@ -1,7 +1,9 @@
-// Lost devices: which slices leave them, and what the runs of those that cannot end with.
+// Lost devices: which slices leave them, and what runs end with that a loss fails.
 
 #include <algorithm>
 
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "controller/records.hpp"
 
 namespace seaway::controller {
@@ -25,8 +27,11 @@ const Status* ControllerCore::loss_of(const program::Binding& binding) const {
 /// A slice that lies on a lost device is bound anew. What it has in flight comes to its end first:
 /// its gangs fail there. While it moves already, its new devices are looked at when it has moved.
 void ControllerCore::displace(Slice& slice) {
+  SEAWAY_PROBE_IF(slice.moves_in_flight > 0, "a device is lost while a slice moves");
   if (slice.is_released || slice.moves_in_flight > 0 || !slice.failure.ok()) return;
-  if (loss_of(slice.binding)) slice.is_displaced = true;
+  SEAWAY_PROBE_IF(loss_of(slice.binding), "a slice lies on a lost device");
+  if (loss_of(slice.binding) && !SEAWAY_MUTANT("a slice stays on a lost device"))
+    slice.is_displaced = true;
 }
 
 /// Why no run of `program` can succeed any more; OK as long as all its slices have their devices.
@@ -40,12 +45,34 @@ Status ControllerCore::lost_slice(const Program& program) const {
         slice->second->is_released ? loss_of(slice->second->binding) : nullptr;
     if (!released && slice->second->failure.ok()) continue;
     const Status& loss = released ? *released : slice->second->failure;
+    SEAWAY_PROBE("a run wants a slice that has no devices any more");
     return {loss.code(), "program " + program.graph.name + " uses slice " +
                              std::to_string(sequence_of(id)) + ", but " + loss.message() +
                              ", and no other device can take its place; release the slice, acquire "
                              "another and capture the program anew"};
   }
   return {};
+}
+
+/// What a run that a loss fails ends with. A function with effects may have run on `island`, and
+/// nobody is left who could say; without an island: anywhere, which is also what lost devices use.
+Status ControllerCore::loss_of_run(const Run& run, std::size_t open, std::optional<IslandId> island,
+                                   const Status& cause) const {
+  for (const program::PartPlanPtr& plan : run.program->plans[run.open_segments[open]]) {
+    if (island && plan->island != *island) continue;
+    for (const program::Gang& gang : plan->gangs) {
+      if (gang.kind != program::Gang::Kind::kCompute) continue;
+      const auto function = functions_.find(gang.function);
+      if (function == functions_.end() || function->second->info.idempotent) continue;
+      SEAWAY_PROBE("a function with effects may have run or not");
+      if (SEAWAY_MUTANT("nobody is told of what may have been done")) continue;
+      return {StatusCode::kMaybeExecuted,
+              "function " + function->second->info.name +
+                  ", which is not idempotent, may have run or not: " + cause.message() +
+                  "; look at what it has an effect on before it is run again"};
+    }
+  }
+  return cause;
 }
 
 std::vector<SliceId> ControllerCore::slices_on(IslandId island, DeviceId device) const {

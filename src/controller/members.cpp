@@ -5,6 +5,8 @@
 #include <set>
 
 #include "base/check.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "controller/records.hpp"
 
 namespace seaway::controller {
@@ -21,7 +23,7 @@ bool ControllerCore::has_scheduler(IslandId island) const {
 
 /// The scheduler and the host agree on what is so, from here on.
 void ControllerCore::begin_view(IslandId island) {
-  ++members_[island].view;
+  if (!SEAWAY_MUTANT("a view has the number of the one before")) ++members_[island].view;
   outbox_.islands[island].has_new_view = true;
 }
 
@@ -35,6 +37,10 @@ void ControllerCore::host_joined(IslandId island, std::uint32_t epoch) {
   Member& member = members_[island];
   if (member.host_epoch == epoch) return;
   host_lost(island, "it has begun a new life");
+  if (member.failed_until_ns != 0) {
+    member.waiting_host_epoch = epoch;
+    return;
+  }
   member.host_epoch = epoch;
   for (DeviceId device = 0; device < options_.devices; ++device) {
     lost_devices_.erase({island, device});
@@ -48,6 +54,8 @@ void ControllerCore::host_joined(IslandId island, std::uint32_t epoch) {
   for (const auto& [id, definition] : spec_definitions_) outbox.definitions.push_back(definition);
   for (auto& [id, slice] : slices_) {
     if (slice->binding.island != island || slice->is_gone) continue;
+    if (slice->moves_in_flight > 0)
+      continue;  // It leaves, and what comes new is elsewhere already.
     slice->failure = Status();
     slice->is_displaced = false;
     slice->is_renewed = true;
@@ -61,6 +69,10 @@ void ControllerCore::host_joined(IslandId island, std::uint32_t epoch) {
 
 void ControllerCore::host_lost(IslandId island, const std::string& why) {
   Member& member = members_[island];
+  if (std::exchange(member.waiting_host_epoch, 0) != 0) {
+    SEAWAY_PROBE("a host that waits for its failed island is lost");
+    return count_loss(island, "host", member.host_losses);
+  }
   if (member.host_epoch == 0) return;
   member.host_epoch = 0;
   const Status cause(StatusCode::kHostLost,
@@ -73,10 +85,12 @@ void ControllerCore::host_lost(IslandId island, const std::string& why) {
     binder_.lose(island, device);
   }
   fail_parts_on(island, cause);
-  fail_runs_that_left_on(island, cause);
+  if (!SEAWAY_MUTANT("what a run left on a lost host is not missed"))
+    fail_runs_that_left_on(island, cause);
   fail_arrays_on(island, cause);
   fail_reads_on(island, cause);
   for (auto& [id, function] : functions_) {
+    SEAWAY_PROBE_IF(function->awaits[island], "a host is lost while it compiles");
     if (!function->awaits[island]) continue;
     function->awaits[island] = false;
     --function->hosts_awaited;
@@ -88,8 +102,10 @@ void ControllerCore::host_lost(IslandId island, const std::string& why) {
   outbox = ControllerOutbox::Island();
   for (IslandId peer = 0; peer < options_.islands; ++peer) {
     if (peer == island || !has_host(peer)) continue;
+    if (SEAWAY_MUTANT("edges of a lost host are not cut")) continue;
     outbox_.islands[peer].cuts.push_back({island, last_stamp_, cause});
   }
+  count_loss(island, "host", member.host_losses);
 }
 
 bool ControllerCore::has_open_part(const Run& run, std::size_t open, IslandId island) const {
@@ -112,24 +128,6 @@ std::vector<Stamp> ControllerCore::stamps_open_on(IslandId island) const {
   std::sort(stamps.begin(), stamps.end());
   stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
   return stamps;
-}
-
-/// A function with effects may have run there, and nobody is left who could say.
-Status ControllerCore::loss_of_run(const Run& run, std::size_t open, IslandId island,
-                                   const Status& cause) const {
-  for (const program::PartPlanPtr& plan : run.program->plans[run.open_segments[open]]) {
-    if (plan->island != island) continue;
-    for (const program::Gang& gang : plan->gangs) {
-      if (gang.kind != program::Gang::Kind::kCompute) continue;
-      const auto function = functions_.find(gang.function);
-      if (function == functions_.end() || function->second->info.idempotent) continue;
-      return {StatusCode::kMaybeExecuted,
-              "function " + function->second->info.name +
-                  ", which is not idempotent, may have run or not: " + cause.message() +
-                  "; look at what it has an effect on before it is run again"};
-    }
-  }
-  return cause;
 }
 
 /// Nothing that was launched there ends any more: it has ended now.
@@ -157,11 +155,28 @@ void ControllerCore::fail_array(ArrayId id, Array& array, const Status& status) 
   array.state = Array::State::kFailed;
   array.is_stamped = true;
   array.failure = new Status(status);
+  SEAWAY_PROBE_IF(array.is_arriving, "a put is lost on its way");
   if (!array.is_arriving) return;
   end_arrival(array);
+  fail_reads_of(id, array.island, status);
   const Client& client = owner(id);
   if (!client.is_gone) outbox_.client(client.id).resolved.push_back({id, status});
   drop_reference(id, array);
+}
+
+/// Those that its host keeps until a value arrives that never will.
+void ControllerCore::fail_reads_of(ArrayId id, IslandId island, const Status& cause) {
+  for (auto& [client, fetches] : members_[island].fetches) {
+    for (auto read = fetches.begin(); read != fetches.end();) {
+      if (read->second != id) {
+        ++read;
+        continue;
+      }
+      SEAWAY_PROBE("a fetch waits for an array that never comes");
+      if (is_here(client)) outbox_.client(client).fetched.push_back({read->first, cause});
+      read = fetches.erase(read);
+    }
+  }
 }
 
 /// What a run has left there already, with a part that is over, and still needs; or will have
@@ -182,6 +197,7 @@ void ControllerCore::fail_runs_that_left_on(IslandId island, const Status& cause
   }
   std::sort(stamps.begin(), stamps.end());
   for (const Stamp stamp : stamps) {
+    SEAWAY_PROBE("a run fails for what it left on a lost host");
     if (Run* run = run_at(stamp)) fail_launched(*run, cause);
   }
 }
@@ -232,6 +248,10 @@ void ControllerCore::scheduler_joined(IslandId island, std::uint32_t epoch) {
   Member& member = members_[island];
   if (member.scheduler_epoch == epoch) return;
   scheduler_lost(island);
+  if (member.failed_until_ns != 0) {
+    member.waiting_scheduler_epoch = epoch;
+    return;
+  }
   member.scheduler_epoch = epoch;
   begin_view(island);
 }
@@ -239,16 +259,25 @@ void ControllerCore::scheduler_joined(IslandId island, std::uint32_t epoch) {
 /// Its work goes on: what is placed runs, and what is launched meanwhile waits for the next one.
 void ControllerCore::scheduler_lost(IslandId island) {
   Member& member = members_[island];
+  if (std::exchange(member.waiting_scheduler_epoch, 0) != 0) {
+    SEAWAY_PROBE("a scheduler that waits for its failed island is lost");
+    return count_loss(island, "scheduler", member.scheduler_losses);
+  }
   if (member.scheduler_epoch == 0) return;
   member.scheduler_epoch = 0;
   events_.record({.time_ns = clock_.now_ns(),
                   .island = static_cast<std::uint16_t>(island),
                   .kind = EventKind::kSchedulerLost});
   answer_questions();
+  count_loss(island, "scheduler", member.scheduler_losses);
 }
 
 void ControllerCore::client_lost(ClientId client) {
-  goodbye(client);
+  // It may live, and learn of it from hosts before it finds out by itself.
+  leave(client,
+        {StatusCode::kControllerRestarted,
+         "client " + std::to_string(client) +
+             " and its controller lost each other, and what it had is gone; connect again"});
   for (Member& member : members_) member.fetches.erase(client);
 }
 
@@ -256,11 +285,17 @@ void ControllerCore::client_lost(ClientId client) {
 /// that was dead already.
 void ControllerCore::complain_of_pair(IslandId island) {
   const Member& member = members_[island];
-  if (member.scheduler_epoch != 0 && member.host_epoch != 0) begin_view(island);
+  SEAWAY_PROBE_IF(member.scheduler_epoch != 0 && member.host_epoch != 0,
+                  "a scheduler and its host lose each other");
+  if (member.scheduler_epoch != 0 && member.host_epoch != 0 &&
+      !SEAWAY_MUTANT("host and scheduler that lost words go on"))
+    begin_view(island);
 }
 
 void ControllerCore::complain_of_peer(IslandId host, IslandId peer, std::uint32_t epoch) {
   // Who never heard the other one (0) means whoever is there.
+  SEAWAY_PROBE_IF(epoch != 0 && members_[peer].host_epoch != epoch,
+                  "a complaint is of a life that is over");
   if (epoch != 0 && members_[peer].host_epoch != epoch) return;
   if (!has_host(peer) || !has_host(host)) return;
   const Status cause(StatusCode::kHostLost, "the hosts of islands " + std::to_string(host) +
@@ -274,6 +309,7 @@ void ControllerCore::complain_of_peer(IslandId host, IslandId peer, std::uint32_
     const auto& plans = run->program->plans[run->open_segments[open]];
     const bool is_on_both = std::any_of(plans.begin(), plans.end(),
                                         [peer](const auto& plan) { return plan->island == peer; });
+    SEAWAY_PROBE_IF(is_on_both, "a run fails, for its hosts cannot reach each other");
     if (is_on_both) fail_launched(*run, loss_of_run(*run, open, host, cause));
   }
   outbox_.islands[host].cuts.push_back({peer, last_stamp_, cause});
@@ -291,6 +327,7 @@ void ControllerCore::complain_of_reader(ClientId client, IslandId host) {
       outbox_.client(client).fetched.push_back({request, cause});
     }
   }
+  SEAWAY_PROBE_IF(found != fetches.end(), "a client and a host lose each other with a fetch open");
   if (found != fetches.end()) fetches.erase(found);
   std::vector<ArrayId> arriving;
   for (const auto& [id, array] : arrays_) {
@@ -298,6 +335,7 @@ void ControllerCore::complain_of_reader(ClientId client, IslandId host) {
       arriving.push_back(id);
     }
   }
+  SEAWAY_PROBE_IF(!arriving.empty(), "a client and a host lose each other with a put on its way");
   std::sort(arriving.begin(), arriving.end());
   for (const ArrayId id : arriving) fail_array(id, *find_array(id), cause);
 }
@@ -313,6 +351,7 @@ void ControllerCore::fetched(ClientId client, std::uint64_t request) {
 
 void ControllerCore::arrived(ArrayId id) {
   Array* array = find_array(id);
+  SEAWAY_PROBE_IF(!array || !array->is_arriving, "word of an upload comes too late");
   if (!array || !array->is_arriving) return;
   end_arrival(*array);
   array->state = Array::State::kReady;
@@ -404,12 +443,19 @@ ControllerOutbox::View ControllerCore::view_of(IslandId island) const {
       view.ids.insert(view.ids.end(), launched.ids.begin(), launched.ids.end());
       view.launches.push_back(launch);
     }
+    SEAWAY_PROBE_IF(!run.failure.ok(), "a new scheduler hears of a run that has failed");
     if (!run.failure.ok()) view.cancels.push_back({stamp, run.failure});
-    // The array that moves is known under its new name as soon as this is over.
-    if (run.migration) named.insert(run.first_output);
+  }
+  // What a run has left here with a part that is over, while it goes on elsewhere.
+  for (const Run* run : by_stamp_) {
+    if (!run) continue;
+    // The array that moves is known under its new name as soon as all of the move is over.
+    SEAWAY_PROBE_IF(run->migration, "a scheduler begins anew while an array moves");
+    if (run->migration) named.insert(run->first_output);
     // Later segments may read them.
-    for (const ArrayId intermediate : run.intermediates) {
-      if (intermediate != 0) named.insert(intermediate);
+    for (const ArrayId intermediate : run->intermediates) {
+      if (intermediate != 0 && !SEAWAY_MUTANT("a view leaves out what segments pass on"))
+        named.insert(intermediate);
     }
   }
   for (const auto& [id, array] : arrays_) {

@@ -1,9 +1,12 @@
 // Migration: the arrays of a slice follow it to its new devices, as ordinary runs of copies.
 
 #include "base/check.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "controller/records.hpp"
 
 namespace seaway::controller {
+
 namespace {
 
 using program::Block;
@@ -90,11 +93,50 @@ std::vector<PartPlan> copy_parts(const ArraySpec& spec, const program::Binding& 
 
 }  // namespace
 
+std::size_t ControllerCore::moves_unfinished() const {
+  std::size_t moves = 0;
+  for (const auto& [id, slice] : slices_) moves += slice->moves_in_flight;
+  return moves;
+}
+
+/// A donated one moves too: the run that takes it has not begun, or it would hold the slice.
+bool ControllerCore::can_move(const Array& array) {
+  return array.state == Array::State::kReady && !array.is_freed && !array.is_taken;
+}
+
+std::uint64_t ControllerCore::bytes_to_move(const Slice& slice) {
+  std::uint64_t bytes = 0;
+  for (const ArrayId id : arrays_on(slice.id)) {
+    const Array& array = *find_array(id);
+    if (can_move(array)) bytes += array.kept_bytes;
+  }
+  return bytes;
+}
+
+/// While it moves to another island an array is kept there and where it was. False, and it is lost,
+/// when there is no room for it.
+bool ControllerCore::keep_at(const program::Binding& target, ArrayId id, Array& array) {
+  if (target.island == array.island) return true;
+  Client& client = owner(id);
+  if (has_room(client, target.island, array.kept_bytes)) {
+    keep(client, target.island, array.kept_bytes);
+    return true;
+  }
+  array.is_freed = true;
+  outbox_.islands[array.island].frees.push_back(array.physical);
+  array.state = Array::State::kFailed;
+  array.failure = new Status(
+      input_lost("array " + std::to_string(sequence_of(id)) +
+                 " cannot move off lost devices: it needs " + std::to_string(array.kept_bytes) +
+                 " bytes, and " + quota_text(*client.tenant, target.island) +
+                 "; drop handles of arrays there, or raise host_memory, and make it again"));
+  return false;
+}
+
 void ControllerCore::migrate(Slice& slice, const program::Binding& target) {
   for (const ArrayId id : arrays_on(slice.id)) {
     Array& array = *find_array(id);
-    // A donated one moves too: the run that takes it has not begun, or it would hold the slice.
-    if (array.state != Array::State::kReady || array.is_freed || array.is_taken) continue;
+    if (!can_move(array) || !keep_at(target, id, array)) continue;
     auto program = std::make_unique<Program>();
     program->graph.name = "move of array " + std::to_string(sequence_of(id));
     program::Segment segment;
@@ -125,15 +167,20 @@ void ControllerCore::finish_migration(Run& run) {
   const ArrayId id = run.args[0].id;
   Array& array = *run.args[0].array;
   if (!array.is_freed) outbox_.islands[array.island].frees.push_back(array.physical);
+  SEAWAY_PROBE_IF(array.island != slice.target.island, "an array has moved to another island");
+  if (array.island != slice.target.island &&
+      !SEAWAY_MUTANT("an array is counted where it was, too")) {
+    const IslandId left = run.failure.ok() ? array.island : slice.target.island;
+    give_back(owner(id), left, array.kept_bytes);
+  }
+  SEAWAY_PROBE_IF(array.is_freed, "an array is let go while it moves");
   if (run.failure.ok()) {
     array.is_freed = false;  // If its handle went meanwhile, it was freed where it was before.
-    Client& client = owner(id);
-    give_back(client, array.island, array.kept_bytes);
     array.physical = run.first_output;
     array.island = static_cast<std::uint16_t>(slice.target.island);
-    keep(client, array.island, array.kept_bytes);
   } else {
     array.state = Array::State::kFailed;
+    SEAWAY_PROBE("a move fails");
     delete array.failure;  // It may have been lost where it came from, too.
     outbox_.islands[slice.target.island].frees.push_back(run.first_output);
     // Down a chain the root cause is passed on as it is.

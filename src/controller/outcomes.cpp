@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "controller/records.hpp"
 
 namespace seaway::controller {
@@ -54,10 +56,17 @@ ControllerCore::Run* ControllerCore::run_of(RunId id) {
 
 void ControllerCore::part_failed(Stamp stamp, Status status) {
   Run* run = run_at(stamp);
-  if (run) fail_launched(*run, std::move(status));
+  if (!run) return;
+  if (status.code() == StatusCode::kDeviceLost) {
+    const auto at = std::find(run->open_stamps.begin(), run->open_stamps.end(), stamp);
+    const auto open = static_cast<std::size_t>(at - run->open_stamps.begin());
+    if (open < run->open_stamps.size()) status = loss_of_run(*run, open, std::nullopt, status);
+  }
+  fail_launched(*run, std::move(status));
 }
 
 void ControllerCore::fail_launched(Run& run, Status status) {
+  SEAWAY_PROBE_IF(!run.failure.ok(), "a run fails a second time");
   if (!run.failure.ok()) return;
   run.failure = std::move(status);
   for (std::size_t i = 0; i < run.open_stamps.size(); ++i) {
@@ -84,9 +93,11 @@ void ControllerCore::part_finished(Stamp stamp, IslandId island) {
   run->open_stamps.erase(at);
   run->open_parts.erase(run->open_parts.begin() + index);
   run->open_segments.erase(run->open_segments.begin() + index);
-  std::erase_if(run->launched,
-                [stamp](const auto& launched) { return launched.launch.stamp == stamp; });
-  std::erase_if(run->finished, [stamp](const auto& part) { return part.first == stamp; });
+  if (!members_.empty()) {
+    std::erase_if(run->launched,
+                  [stamp](const auto& launched) { return launched.launch.stamp == stamp; });
+    std::erase_if(run->finished, [stamp](const auto& part) { return part.first == stamp; });
+  }
   forget(stamp);
   advance_segments(*run);
   if (!run->open_stamps.empty()) return;
@@ -102,21 +113,27 @@ void ControllerCore::end_run(Run& run) {
   if (!run.failure.ok()) try_return(run);
   Tenant& tenant = *run.client->tenant;
   --tenant.runs_in_flight;
-  --runs_in_flight_;
+  if (!SEAWAY_MUTANT("a run keeps its place in the window")) --runs_in_flight_;
   cost_in_flight_ns_ -= run.cost_ns;
   for (const auto& [id, generation] : run.program->generations) {
     const auto slice = slices_.find(id);
     if (slice != slices_.end()) --slice->second->runs_in_flight;
   }
-  for (IslandId i = 0; i < options_.islands; ++i) give_back(*run.client, i, run.held[i]);
+  for (IslandId i = 0; i < options_.islands; ++i) {
+    if (!SEAWAY_MUTANT("room for intermediates is not given back"))
+      give_back(*run.client, i, run.held[i]);
+  }
   // What segments left behind because one of them failed, or because nobody could say in time who
   // is the last to read it.
-  for (std::size_t s = 0; s <= run.segment && !run.intermediates.empty(); ++s) {
+  const std::size_t segments =
+      run.segment + (SEAWAY_MUTANT("the last segment is not tidied up") ? 0 : 1);
+  for (std::size_t s = 0; s < segments && !run.intermediates.empty(); ++s) {
     for (const program::PartPlanPtr& plan : run.program->plans[s]) {
       for (const program::Output& output : plan->outputs) {
         const auto& array = run.program->lowered.segments[s].outputs[output.output];
         if (array.kind != program::SegmentArray::Kind::kIntermediate) continue;
         if (run.intermediates[array.index] == 0) continue;
+        SEAWAY_PROBE("an intermediate is left behind by its run");
         outbox_.islands[plan->island].frees.push_back(run.intermediates[array.index]);
         run.intermediates[array.index] = 0;
       }
@@ -125,7 +142,7 @@ void ControllerCore::end_run(Run& run) {
   if (run.is_returning) {
     put_back(run);
   } else {
-    resolve(run, final_failure(run));
+    resolve(run, run.failure.ok() ? Status() : final_failure(run));
   }
 }
 
@@ -144,7 +161,7 @@ void ControllerCore::resolve(Run& run, Status status) {
   for (std::size_t i = 0; i < run.outputs.size(); ++i) {
     drop_reference(run.first_output + i, *run.outputs[i]);
   }
-  end_reading(run);
+  if (!SEAWAY_MUTANT("a run reads its arguments for ever")) end_reading(run);
   for (const Run::Use& arg : run.args) drop_reference(arg.id, *arg.array);
   events_.record({.time_ns = clock_.now_ns(),
                   .object = run.id,
@@ -176,6 +193,7 @@ void ControllerCore::unqueue(Run& run) {
 void ControllerCore::cancel(ClientId client, RunId id) {
   if (client_of(id) != client) return;
   if (Array* array = find_array(id); array && array->is_arriving) {
+    SEAWAY_PROBE("a put is given up on its way");
     fail_array(id, *array,
                deadline_exceeded("array " + std::to_string(sequence_of(id)) +
                                  " had not arrived at the host of island " +
@@ -184,23 +202,30 @@ void ControllerCore::cancel(ClientId client, RunId id) {
   }
   if (const Array* array = find_array(id); array && array->is_waiting) {
     Client& waiting = owner(id);
+    SEAWAY_PROBE("a put is given up while it waits for room");
     const WaitingPut put = take_put(waiting, find_put(waiting, id));
     fail(put, no_room(waiting, put, *array->spec, " found no room in its time: it"));
     return;
   }
-  Run* run = run_of(id);
-  if (!run || run->is_cancelled) return;
-  Status status =
-      cancelled("run " + std::to_string(sequence_of(id)) + " was cancelled by its client");
-  run->is_cancelled = true;
-  if (run->is_returning) {
-    run->is_returning = false;
-    run->failure = std::move(status);
-  } else if (run->is_started) {
-    fail_launched(*run, std::move(status));
+  if (Run* run = run_of(id)) {
+    cancel(*run,
+           cancelled("run " + std::to_string(sequence_of(id)) + " was cancelled by its client"));
+  }
+}
+
+void ControllerCore::cancel(Run& run, Status why) {
+  if (run.is_cancelled) return;
+  run.is_cancelled = true;
+  if (run.is_returning) {
+    SEAWAY_PROBE("a run is cancelled while it is to be run again");
+    run.is_returning = false;
+    run.failure = std::move(why);
+  } else if (run.is_started) {
+    fail_launched(run, std::move(why));
   } else {
-    unqueue(*run);
-    resolve(*run, std::move(status));
+    SEAWAY_PROBE("a run is cancelled before it has a stamp");
+    unqueue(run);
+    resolve(run, std::move(why));
   }
 }
 

@@ -4,6 +4,8 @@
 #include <set>
 
 #include "base/check.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "controller/records.hpp"
 
 namespace seaway::controller {
@@ -42,10 +44,7 @@ Status ControllerCore::no_room(const Client& client, const WaitingPut& put, cons
   const IslandId island = place_of(*put.slice).island;
   return resource_exhausted(
       "array " + to_string(spec) + why + " needs " + std::to_string(device_bytes(spec)) +
-      " bytes; live arrays of tenant " + tenant.name + " already keep " +
-      std::to_string(tenant.kept_bytes[island]) + " of the " +
-      std::to_string(quota(tenant, island)) + " bytes that it may keep on island " +
-      std::to_string(island) +
+      " bytes; " + quota_text(tenant, island) +
       "; drop handles of arrays that are no longer needed, or raise host_memory");
 }
 
@@ -91,11 +90,13 @@ void ControllerCore::put(ClientId client_id, ArrayId id, std::uint64_t spec_id) 
   if (is_next && has_room(client, island, bytes)) {
     accept(put);
   } else if (client.waits_when_full && may_get_room(client, island, bytes)) {
+    SEAWAY_PROBE("a put waits for room");
     array.is_waiting = true;
     client.puts.push_back(put);
     ++put.slice->puts_waiting;
     ++puts_waiting_;
   } else {
+    SEAWAY_PROBE("a put is refused for lack of room");
     fail(put, no_room(client, put, spec->second, ""));
   }
 }
@@ -105,6 +106,7 @@ void ControllerCore::accept(const WaitingPut& put) {
   Client& client = owner(put.array);
   const program::Binding& place = place_of(*put.slice);
   if (!has_host(place.island)) {
+    SEAWAY_PROBE("a put meets no host");
     const Status* const loss = loss_of(place);
     return fail(put, {StatusCode::kHostLost,
                       "array " + std::to_string(sequence_of(put.array)) + " is put where " +
@@ -124,9 +126,9 @@ void ControllerCore::accept(const WaitingPut& put) {
   } else {
     array.is_arriving = true;
     ++array.references;  // Until it is there: its handle may go before.
-    ++put.slice->puts_arriving;
+    if (!SEAWAY_MUTANT("a slice moves while an upload arrives")) ++put.slice->puts_arriving;
   }
-  serve_fetches(put);
+  if (!SEAWAY_MUTANT("who reads an upload that waited is not served")) serve_fetches(put);
 }
 
 /// It is remembered until its handle goes: runs that name it fail with its reason.
@@ -175,10 +177,12 @@ void ControllerCore::pump_puts(Client& client) {
     const IslandId island = place_of(*put.slice).island;
     const std::uint64_t bytes = device_bytes(*find_array(put.array)->spec);
     if (full.contains(island) || !has_room(client, island, bytes)) {
+      SEAWAY_PROBE("a put goes on waiting");
       full.insert(island);
       ++i;
       continue;
     }
+    SEAWAY_PROBE("a put that waited gets room");
     accept(take_put(client, client.puts.begin() + static_cast<std::ptrdiff_t>(i)));
   }
 }

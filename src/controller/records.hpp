@@ -19,6 +19,7 @@ struct ControllerCore::Tenant {
   std::uint32_t weight = 1;
   std::uint64_t share_used = 0;  // Device time stamped so far over weight, scaled: start-time fair.
   bool is_idle = true;           // Nothing of it could be stamped since it was served.
+  std::uint64_t stuck_in = 0;    // The pump in which nothing more of it could be.
   std::uint32_t runs_queued = 0;
   std::uint32_t runs_in_flight = 0;
   std::uint64_t arrays = 0;
@@ -164,6 +165,10 @@ struct ControllerCore::Slice {
 struct ControllerCore::Member {
   std::uint32_t host_epoch = 0, scheduler_epoch = 0;  // 0: there is none.
   std::uint32_t view = 0;
+  // Of each role, the times of what restarts.cpp looks back at.
+  Losses host_losses, scheduler_losses;
+  std::uint64_t failed_until_ns = 0;  // Not 0: the island has failed, and has no roles.
+  std::uint32_t waiting_host_epoch = 0, waiting_scheduler_epoch = 0;  // Who is there until then.
   /// Reads that were passed on to the host, by client, until the client says that it has them.
   std::map<ClientId, std::map<std::uint64_t, ArrayId>> fetches;
 };

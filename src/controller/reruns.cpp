@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "controller/records.hpp"
 
 namespace seaway::controller {
@@ -33,7 +35,8 @@ bool ControllerCore::is_repeatable(const Program& program) const {
   return std::all_of(program.graph.nodes.begin(), program.graph.nodes.end(),
                      [this](const program::Node& node) {
                        const auto function = functions_.find(node.function);
-                       return function == functions_.end() || function->second->info.idempotent;
+                       return function == functions_.end() || function->second->info.idempotent ||
+                              SEAWAY_MUTANT("a function with effects is run again");
                      });
 }
 
@@ -52,7 +55,8 @@ bool ControllerCore::has_arguments(const Run& run) const {
   return std::all_of(run.args.begin(), run.args.end(), [](const Run::Use& arg) {
     const Array& array = *arg.array;
     if (array.state == Array::State::kFailed) return false;
-    return !array.is_freed && !array.is_taken;
+    return (!array.is_freed && !array.is_taken) ||
+           SEAWAY_MUTANT("a run begins again without its arguments");
   });
 }
 
@@ -60,8 +64,13 @@ bool ControllerCore::has_arguments(const Run& run) const {
 /// and whatever reads them waits for that from now on.
 void ControllerCore::try_return(Run& run) {
   if (run.is_returning || !run.client || run.client->is_gone || run.is_cancelled) return;
+  SEAWAY_PROBE_IF(run.reruns >= options_.limits.reruns_max && is_of_loss(run.failure),
+                  "a run has been run again too often");
   if (run.reruns >= options_.limits.reruns_max || !is_of_loss(run.failure)) return;
+  SEAWAY_PROBE_IF(!is_repeatable(*run.program), "a run with effects is not run again");
+  SEAWAY_PROBE_IF(!has_arguments(run), "a run is not run again, for its arguments are gone");
   if (!is_repeatable(*run.program) || !keeps_devices(*run.program) || !has_arguments(run)) return;
+  SEAWAY_PROBE("a run is to be run again");
   run.is_returning = true;
   begin_reading(run);
   take_back_outputs(run);
@@ -73,12 +82,15 @@ void ControllerCore::try_return(Run& run) {
 void ControllerCore::take_back_outputs(Run& run) {
   for (Array* array : run.outputs) {
     if (array->is_counted) {
-      if (!array->is_freed) outbox_.islands[array->island].frees.push_back(array->physical);
+      SEAWAY_PROBE_IF(array->is_freed, "an output that is made again was freed before");
+      if (!array->is_freed && !SEAWAY_MUTANT("what a first try made stays"))
+        outbox_.islands[array->island].frees.push_back(array->physical);
       run.held[array->island] += array->kept_bytes;
       array->kept_bytes = 0;
     }
     array->is_counted = array->is_freed = array->is_stamped = array->is_taken = false;
-    array->physical = ++last_internal_array_;
+    if (!SEAWAY_MUTANT("a second try makes the arrays of the first"))
+      array->physical = ++last_internal_array_;
   }
 }
 
@@ -91,6 +103,7 @@ void ControllerCore::recall_readers(const Run& maker) {
       const Array* const array = reader->args[i].array;
       if (std::count(maker.outputs.begin(), maker.outputs.end(), array) == 0) continue;
       if (!reader->is_fully_stamped) {
+        SEAWAY_PROBE("a reader with segments to come fails with its maker");
         fail_launched(*reader, maker.failure.code() == StatusCode::kInputLost
                                    ? maker.failure
                                    : input_lost("argument " + std::to_string(i) + " of program " +
@@ -111,6 +124,7 @@ void ControllerCore::put_back(Run& run) {
                   .tenant = run.client->tenant->id,
                   .kind = EventKind::kRerun,
                   .code = run.failure.code()});
+  SEAWAY_PROBE("a run is put back");
   ++run.reruns;
   run.is_returning = run.is_started = run.is_fully_stamped = false;
   run.segment = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "controller/records.hpp"
 
 namespace seaway::controller {
@@ -18,6 +20,8 @@ ControllerCore::ControllerCore(ControllerOptions options, program::SliceBinder& 
   kept_bytes_.assign(options_.islands, 0);
   if (!options_.has_members) return;
   members_.resize(options_.islands);
+  // No number of a view means two of them, whoever has not noticed yet that a controller is gone.
+  for (Member& member : members_) member.view = options_.life << 16;
   for (IslandId island = 0; island < options_.islands; ++island) {
     const Status absent(StatusCode::kIslandUnavailable,
                         "island " + std::to_string(island) + " has no host yet");
@@ -66,6 +70,7 @@ void ControllerCore::acquire_slice(ClientId client, std::uint64_t request, Slice
     Status refused = binding.status();
     if (const std::string absent = absent_hosts();
         refused.code() == StatusCode::kDeviceLost && !absent.empty()) {
+      SEAWAY_PROBE("a slice is asked for while a host is away");
       refused = {StatusCode::kIslandUnavailable,
                  refused.message() + "; there is no host now of " + absent + ": try again"};
     }
@@ -152,17 +157,29 @@ void ControllerCore::rebind_slice(ClientId client, std::uint64_t request, SliceI
 
 void ControllerCore::try_rebind(Slice& slice) {
   if (slice.is_renewed && slice.runs_in_flight == 0) {
+    SEAWAY_PROBE("a slice has a new host on its own island");
     // Programs are lowered anew, for their old plans are not known there; and not before, for what
     // is in flight elsewhere has them.
     slice.is_renewed = false;
     ++slice.generation;
   }
   if (!slice.is_suspended()) return;
-  if (slice.runs_in_flight > 0 || slice.moves_in_flight > 0 || slice.puts_arriving > 0) return;
-  auto target = binder_.rebind(slice.id);
+  SEAWAY_PROBE_IF(slice.runs_in_flight > 0, "a slice is bound anew behind its runs");
+  SEAWAY_PROBE_IF(slice.puts_arriving > 0, "a slice is bound anew behind its puts");
+  if (slice.moves_in_flight > 0 || slice.puts_arriving > 0) return;
+  if (slice.runs_in_flight > 0 && !SEAWAY_MUTANT("a slice moves under its runs")) return;
+  const Client& client = *clients_.find(slice.client)->second;
+  const std::uint64_t bytes = bytes_to_move(slice);
+  auto target =
+      binder_.rebind(slice.id, [&](IslandId island) { return has_room(client, island, bytes); });
+  // Rather lose arrays that have no room anywhere than the slice.
+  SEAWAY_PROBE_IF(!target.ok(), "no island has room for what a slice holds");
+  if (!target.ok()) target = binder_.rebind(slice.id, [](IslandId) { return true; });
+  SEAWAY_PROBE_IF(!target.ok(), "a rebind finds no devices");
   if (!target.ok()) return end_rebind(slice, target.status());
   slice.target = *target;
   migrate(slice, *target);
+  SEAWAY_PROBE_IF(slice.moves_in_flight == 0, "a slice moves with nothing on it");
   if (slice.moves_in_flight == 0) end_rebind(slice, {});
 }
 
@@ -170,7 +187,7 @@ void ControllerCore::try_rebind(Slice& slice) {
 void ControllerCore::end_rebind(Slice& slice, const Status& status) {
   if (status.ok()) {
     slice.binding = slice.target;
-    ++slice.generation;
+    if (!SEAWAY_MUTANT("programs keep their plans when a slice moves")) ++slice.generation;
   }
   if (slice.rebind_request != 0) {
     reply(slice.client, slice.rebind_request, status,
@@ -179,6 +196,8 @@ void ControllerCore::end_rebind(Slice& slice, const Status& status) {
   slice.rebind_request = 0;
   slice.is_displaced = false;
   slice.failure = Status();
+  SEAWAY_PROBE_IF(!status.ok() && loss_of(slice.binding),
+                  "a rebind fails, and its slice has no devices");
   if (status.ok()) return displace(slice);  // Another device may have been lost meanwhile.
   if (const Status* loss = loss_of(slice.binding)) slice.failure = *loss;
 }

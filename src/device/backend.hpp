@@ -11,6 +11,7 @@
 
 #include "base/ids.hpp"
 #include "function/executable.hpp"
+#include "program/part_plan.hpp"
 #include "seaway/status.hpp"
 
 namespace seaway::device {
@@ -21,7 +22,16 @@ struct GangWork {
   std::span<const function::ShardedBuffer> operands, outputs;
   function::ShardedBuffer scratch;
   std::size_t shards = 0;
-  std::span<const DeviceId> devices;  // Where its shards run; valid until it is done.
+  const program::PartPlan* plan = nullptr;  // Of its part; valid until it is done.
+  std::uint32_t gang = 0;                   // Which one of it this is.
+  Stamp stamp = 0;                          // Of its run.
+
+  /// Where its shards run.
+  std::span<const DeviceId> devices() const {
+    return plan->groups[plan->gangs[gang].group].devices;
+  }
+  /// Its place in its program.
+  std::uint32_t position() const { return plan->gangs[gang].position; }
 };
 
 /// How often a device is asked anew to launch a gang that it did not launch, before it counts as
@@ -34,7 +44,10 @@ struct GangEnd {
   std::uint64_t begin_ns = 0, end_ns = 0;
   /// This device did not launch it, for now: nothing of it was executed anywhere, and no operand,
   /// output or scratch was touched, so that it may be started again even where outputs overwrite
-  /// operands. `status` says why.
+  /// operands. `status` says why. With kResourceExhausted there was no memory, although the gang
+  /// has all that it was promised: memory is in pieces, or somebody else uses the device. The gang
+  /// fails with this status on all its devices, and the device, of which that is no fault, goes on;
+  /// with any other code the gang is started again.
   std::optional<DeviceId> unlaunched_on = {};
   /// The device that ended last, and how long it worked on when all others were done. 0: it has no
   /// others, or the backend does not know.

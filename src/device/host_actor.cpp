@@ -5,9 +5,12 @@
 #include <seaway.capnp.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "base/check.hpp"
+#include "base/fault_point.hpp"
+#include "base/mutant.hpp"
 #include "program/codec.hpp"
 #include "wire/frame_builder.hpp"
 #include "wire/frame_reader.hpp"
@@ -38,6 +41,7 @@ struct HostActor::Decoder {
   static void view(HostActor& host, wire::View::Reader view) {
     if (host.view_ == 0) host.core_.begin_life(view.getLastStamp());
     host.view_ = view.getNumber();
+    host.is_view_over_ = false;
     host.core_.begin_view();
     host.send_state();
   }
@@ -77,11 +81,18 @@ struct HostActor::Decoder {
     if (!peer.getLost()) return;
     if (role == Role::kClient) host.core_.lose_client(peer.getIndex());
     if (role == Role::kController || (role == Role::kIsland && !is_scheduler)) return;
+    // What it says from now on may follow what was lost: the complaint begins a new view.
+    if (is_scheduler) host.is_view_over_ = true;
     wire::FrameBuilder builder;
     auto complaint = builder.init_root<Message>().initComplaint();
     complaint.setRole(peer.getRole());
     complaint.setIndex(peer.getIndex());
     complaint.setEpoch(peer.getEpoch());
+    if (role == Role::kHost) {
+      // What was said of runs behind the loss of that life was meant for the next one: 0.
+      const Stamp said = std::exchange(host.said_[peer.getIndex()], 0);
+      if (said > host.core_.cut_until(peer.getIndex())) complaint.setEpoch(0);
+    }
     complaint.setByRole(static_cast<std::uint8_t>(Role::kHost));
     complaint.setByIndex(options.host);
     host.wiring_.router.send(Role::kController, 0, builder.finish());
@@ -97,7 +108,7 @@ HostActor::HostActor(HostCore::Options options, HostWiring wiring, Backend& back
 }
 
 void HostActor::receive(const Frame& frame) {
-  if (is_early(frame)) {
+  if (core_.options().is_process && is_early(frame)) {
     early_.push_back(frame);
     return;
   }
@@ -112,7 +123,6 @@ void HostActor::receive(const Frame& frame) {
 /// Whether the scheduler has heard more of the controller than this host, and says so by what it
 /// asks for; or is behind somebody who does.
 bool HostActor::is_early(const Frame& frame) {
-  if (!core_.options().is_process) return false;
   std::uint64_t turn = 0;
   const Status status = wire::read_frame<Message>(frame, [&turn](Message::Reader message) {
     turn = message.getAfterTurn();
@@ -120,24 +130,28 @@ bool HostActor::is_early(const Frame& frame) {
   });
   SEAWAY_CHECK(status.ok(), status.to_string());
   const bool is_first = early_.empty() || &frame == &early_.front();
-  return turn > 0 && (turn > turn_ || !is_first);
+  return turn > 0 && (turn > turn_ || !is_first) &&
+         !SEAWAY_MUTANT("a scheduler's word overtakes the controller's");
 }
 
 void HostActor::handle(const Frame& frame) {
+  core_.begin_turn();
   const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
     switch (message.which()) {
       case Message::LAUNCHES:
         Decoder::launches(*this, message.getLaunches());
         break;
       case Message::ORDERS:
-        if (message.getInView() != view_) break;
+        if (message.getInView() != view_ && !SEAWAY_MUTANT("orders of an earlier view count"))
+          break;
+        if (is_view_over_) break;
         for (const auto order : message.getOrders()) {
           core_.order(static_cast<program::OrderKind>(order.getKind()), order.getId(),
                       order.getFirst(), order.getLast());
         }
         break;
       case Message::CANCELS:
-        if (message.getInView() != view_) break;
+        if (message.getInView() != view_ || is_view_over_) break;
         for (const auto cancel : message.getCancels()) {
           core_.explain_cancel(cancel.getStamp(),
                                wire::read_status(cancel.getCode(), cancel.getMessage()));
@@ -267,7 +281,7 @@ void HostActor::send_compiled(FunctionId function, const Status& status,
   compiled.setCode(static_cast<std::uint8_t>(status.code()));
   if (!status.ok()) compiled.setMessage(status.message());
   if (executable) {
-    compiled.setScratchBytes(executable->scratch_bytes());
+    compiled.setScratchBytes(executable->scratch_bytes() + core_.replay_bytes(*executable));
     compiled.setCostNs(executable->cost_ns());
     const function::OutputOperandPairs pairs = executable->in_place();
     auto in_place = compiled.initInPlace(static_cast<unsigned>(pairs.size()));
@@ -284,12 +298,14 @@ void HostActor::idle() {
   core_.record_room();
   flush_lost();
   flush_enqueued();
-  flush_uploads();
+  if (!core_.outbox().pulls.empty()) flush_pulls();
+  if (!core_.outbox().arrived.empty()) flush_arrived();
   flush_edges();
   flush_fetched();
-  flush_dones();
+  const bool is_late = !core_.outbox().dones.empty() && SEAWAY_FAULT(kLateDones);
+  if (!is_late) flush_dones();
   watch_gangs();
-  if (has_more && !is_poked_) {
+  if ((has_more || is_late) && !is_poked_) {
     is_poked_ = true;
     wire::FrameBuilder builder;
     builder.init_root<Message>().setPoke();
@@ -307,7 +323,9 @@ void HostActor::watch_gangs() {
   timer_.reset();
   if (!due_ns) return;
   timer_ns_ = *due_ns;
-  timer_ = wiring_.engine.schedule(*due_ns, [this] {
+  if (SEAWAY_FAULT(kEarlyWatch))
+    timer_ns_ = std::midpoint(wiring_.engine.clock().now_ns(), *due_ns);
+  timer_ = wiring_.engine.schedule(timer_ns_, [this] {
     timer_.reset();
     core_.tick(wiring_.engine.clock().now_ns());
     idle();
@@ -357,6 +375,7 @@ void HostActor::flush_edges() {
     auto list = builder.init_root<Message>().initEdges(static_cast<unsigned>(end - begin));
     for (std::size_t i = begin; i < end; ++i) {
       auto edge = list[static_cast<unsigned>(i - begin)];
+      if (is_elsewhere) said_[peer] = std::max(said_[peer], edges[i].stamp);
       edge.setKind(static_cast<wire::Edge::Kind>(edges[i].kind));
       edge.setStamp(edges[i].stamp);
       edge.setEdge(edges[i].edge);
@@ -406,7 +425,7 @@ void HostActor::send_bulk(const HostOutbox::Edge& edge) {
   wiring_.router.send(Role::kHost, edge.peer, builder.finish());
 }
 
-void HostActor::flush_uploads() {
+void HostActor::flush_pulls() {
   HostOutbox& outbox = core_.outbox();
   for (const ArrayId array : outbox.pulls) {
     wire::FrameBuilder builder;
@@ -416,7 +435,10 @@ void HostActor::flush_uploads() {
     wiring_.router.send(Role::kClient, client_of(array), builder.finish());
   }
   outbox.pulls.clear();
-  if (outbox.arrived.empty()) return;
+}
+
+void HostActor::flush_arrived() {
+  HostOutbox& outbox = core_.outbox();
   wire::FrameBuilder builder;
   auto arrived =
       builder.init_root<Message>().initArrived(static_cast<unsigned>(outbox.arrived.size()));

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -55,7 +56,8 @@ class HostActor final : public actor::Actor {
   void flush_fetched();
   void flush_enqueued();
   void flush_lost();
-  void flush_uploads();
+  void flush_pulls();
+  void flush_arrived();
   void send_bulk(const HostOutbox::Edge& edge);
   void send_value(const HostOutbox::Fetched& answer);
   void send_state();
@@ -65,9 +67,11 @@ class HostActor final : public actor::Actor {
   Backend& backend_;
   HostCore core_;
   bool is_poked_ = false;
-  std::uint32_t view_ = 0;   // Of the island; orders of another one are not followed.
-  std::uint64_t turn_ = 0;   // Of the controller, up to which all has been heard;
-  std::deque<Frame> early_;  // what the scheduler says behind later ones waits.
+  std::uint32_t view_ = 0;        // Of the island; orders of another one are not followed.
+  bool is_view_over_ = false;     // Words of it were lost: the next one is near.
+  std::uint64_t turn_ = 0;        // Of the controller, up to which all has been heard;
+  std::deque<Frame> early_;       // what the scheduler says behind later ones waits.
+  std::map<HostId, Stamp> said_;  // The newest that a peer was told of, in this conversation.
   /// One timer for all gangs that run beside this thread: at the time when the first is over its
   /// time, or before.
   std::optional<actor::TimerId> timer_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/mutant.hpp"
 #include "device/host_core.hpp"
 
 namespace seaway::device {
@@ -42,18 +43,19 @@ void HostCore::uncharge(const std::vector<DeviceId>& devices, std::uint64_t byte
 void HostCore::record_room() {
   if (!is_room_changed_ || !events_.enabled(EventKind::kRoom)) return;
   is_room_changed_ = false;
-  const std::uint64_t now_ns = clock_.now_ns();
-  for (DeviceId device = 0; device < devices_.size(); ++device) {
-    DeviceState& state = devices_[device];
-    const std::uint64_t before = std::exchange(state.recorded_bytes, state.used_bytes);
-    const std::uint64_t most = std::exchange(state.most_bytes, state.used_bytes);
-    if (before == state.used_bytes && most <= before) continue;
-    events_.record({.time_ns = now_ns,
-                    .object = std::max(most, before),
-                    .value = state.used_bytes,
-                    .place = device,
-                    .island = static_cast<std::uint16_t>(options_.island),
-                    .kind = EventKind::kRoom});
+  events::Event event{.time_ns = clock_.now_ns(),
+                      .island = static_cast<std::uint16_t>(options_.island),
+                      .kind = EventKind::kRoom};
+  for (DeviceState& state : devices_) {
+    const std::uint64_t before = state.recorded_bytes;
+    const std::uint64_t used = state.used_bytes, most = state.most_bytes;
+    if (used != before || most > before) {
+      state.recorded_bytes = state.most_bytes = used;
+      event.object = std::max(most, before);
+      event.value = used;
+      events_.record(event);
+    }
+    ++event.place;
   }
 }
 
@@ -67,7 +69,8 @@ void HostCore::put(ArrayId array, std::uint64_t spec, const std::vector<DeviceId
     made->spec = found->second.sharding.spec();
     made->group = {devices, found->second.sharding.mesh().axes()};
     made->mask = mask_of(devices, options_.devices);
-    made->shard_bytes = (found->second.sharding.shard_type(made->type).bytes() + 63) / 64 * 64;
+    made->data_bytes = found->second.sharding.shard_type(made->type).bytes();
+    made->shard_bytes = (made->data_bytes + 63) / 64 * 64;
     desc = std::move(made);
   }
   ArrayRecord& record = arrays_[array];
@@ -97,7 +100,7 @@ void HostCore::upload_arrived(ArrayId array) {
   found->second.state = ArrayRecord::State::kOnHost;
   move_in(array, found->second, *std::move(payload));
   outbox_.arrived.push_back(array);
-  settle(array);
+  if (!SEAWAY_MUTANT("who waits for an upload sleeps on")) settle(array);
 }
 
 /// `record` is given its bytes.
@@ -108,13 +111,15 @@ void HostCore::move_in(ArrayId array, ArrayRecord& record, transport::Payload pa
   if (payload.owner && shards * desc->shard_bytes <= store::SlabCache::kSmallBytes) {
     record.memory = make_memory(shards, desc->shard_bytes);
     const function::ShardedBuffer target = record.memory.buffer();
-    const std::size_t bytes = std::min<std::size_t>(desc->shard_bytes, payload.stride);
+    // Behind the last shard there may be nothing, not even what rounds it up.
+    const std::size_t bytes = std::min<std::size_t>(desc->data_bytes, payload.stride);
     for (std::size_t shard = 0; bytes > 0 && shard < shards; ++shard) {
       std::memcpy(target.shard(shard), payload.base + shard * payload.stride, bytes);
     }
   } else {
     record.memory = ShardMemory(std::move(payload));
   }
+  if (has_sums()) take_sums(record);
   events_.record({.time_ns = clock_.now_ns(),
                   .object = array,
                   .value = desc->shard_bytes * shards,
@@ -128,13 +133,7 @@ bool HostCore::bind_arg(PartRun& part, std::uint32_t arg) {
   SEAWAY_CHECK(found != arrays_.end(), part.stamp, id);
   ArrayRecord& record = found->second;
   if (record.state == ArrayRecord::State::kPoisoned) {
-    // Down a chain of runs the root cause is passed on as it is.
-    const Status& cause = *record.poison;
-    const std::string path = "array " + std::to_string(sequence_of(id)) + ", argument " +
-                             std::to_string(part.plan->part->args[arg].parameter) + " of run " +
-                             std::to_string(sequence_of(part.run)) + ": ";
-    fail(part,
-         cause.code() == StatusCode::kInputLost ? cause : input_lost(path + cause.to_string()));
+    fail(part, poisoned_argument(part, arg, *record.poison));
     return false;
   }
   SEAWAY_CHECK(record.state != ArrayRecord::State::kPending, part.stamp, id);
@@ -144,7 +143,8 @@ bool HostCore::bind_arg(PartRun& part, std::uint32_t arg) {
       record.state == ArrayRecord::State::kOnHost && !is_any_lost(record.desc->mask);
   if (is_loaded) {
     // The built-in devices share the host's memory: loading hands the bytes over.
-    charge(record.desc->group.devices, record.desc->shard_bytes);
+    if (!SEAWAY_MUTANT("a load takes no memory"))
+      charge(record.desc->group.devices, record.desc->shard_bytes);
     record.state = ArrayRecord::State::kReady;
     record.is_spilled = false;
     events_.record({.time_ns = clock_.now_ns(),
@@ -154,11 +154,21 @@ bool HostCore::bind_arg(PartRun& part, std::uint32_t arg) {
                     .kind = EventKind::kArrayLoad});
   }
   part.tables[part.plan->part->blocks.size() + arg] = record.memory.buffer();
+  if (has_sums()) part.sums[part.plan->part->args[arg].value] = *record.sums;
   return true;
 }
 
+/// What a run fails with that reads an array that is poison: down a chain of runs the root cause is
+/// passed on as it is.
+Status HostCore::poisoned_argument(const PartRun& part, std::uint32_t arg, const Status& cause) {
+  if (cause.code() == StatusCode::kInputLost) return cause;
+  return input_lost("array " + std::to_string(sequence_of(part.args[arg])) + ", argument " +
+                    std::to_string(part.plan->part->args[arg].parameter) + " of run " +
+                    std::to_string(sequence_of(part.run)) + ": " + cause.to_string());
+}
+
 void HostCore::record_array(EventKind kind, ArrayId id, std::uint64_t bytes) {
-  events_.record({.time_ns = clock_.now_ns(),
+  events_.record({.time_ns = turn_clock_.now_ns(),
                   .object = id,
                   .value = bytes,
                   .island = static_cast<std::uint16_t>(options_.island),
@@ -168,7 +178,7 @@ void HostCore::record_array(EventKind kind, ArrayId id, std::uint64_t bytes) {
 void HostCore::record_allocation(const PartRun& part, std::uint32_t output) {
   const program::PartPlan& shape = *part.plan->part;
   const program::Output& made = shape.outputs[output];
-  events_.record({.time_ns = clock_.now_ns(),
+  events_.record({.time_ns = turn_clock_.now_ns(),
                   .stamp = part.stamp,
                   .object = part.outputs[output],
                   .value = shape.values[made.value].shard_bytes,
@@ -252,7 +262,10 @@ void HostCore::free_array(ArrayId id) {
     uncharge(record.desc->group.devices, record.desc->shard_bytes);
     record_array(EventKind::kArrayFree, id, record.desc->shard_bytes);
   }
-  if (is_awaited) {
+  if (is_awaited && record.is_upload) {
+    // It never arrives, as the controller knows, which has answered whoever waits.
+    waiters_.erase(id);
+  } else if (is_awaited) {
     // Its room is free; its bytes wait in the host's own memory for the outcome of their run.
     if (record.state == ArrayRecord::State::kReady) record.state = ArrayRecord::State::kOnHost;
     record.is_dropped = true;
@@ -273,10 +286,15 @@ void HostCore::spill(ArrayId id) {
     for (std::size_t shard = 0; shard < shards && record.desc->shard_bytes > 0; ++shard) {
       std::memcpy(to.shard(shard), from.shard(shard), record.desc->shard_bytes);
     }
-    record.memory = std::move(target);
+    // The copy is looked at, for it is what is kept.
+    if (Status damage = check_array(id, record, to); !damage.ok()) poison_array(id, damage);
+    if (record.state == ArrayRecord::State::kReady) record.memory = std::move(target);
+  }
+  if (record.state == ArrayRecord::State::kReady) {
     record.state = ArrayRecord::State::kOnHost;
     record.is_spilled = true;
-    uncharge(record.desc->group.devices, record.desc->shard_bytes);
+    if (!SEAWAY_MUTANT("a spill frees no memory"))
+      uncharge(record.desc->group.devices, record.desc->shard_bytes);
     events_.record({.time_ns = clock_.now_ns(),
                     .object = id,
                     .value = record.desc->shard_bytes,
@@ -305,7 +323,7 @@ void HostCore::fetch(ArrayId array, ClientId client, std::uint64_t request) {
     waiters_[array].push_back({client, request});
     return;
   }
-  serve(found->second, {client, request});
+  serve(array, found->second, {client, request});
 }
 
 /// What a run makes is read only once its part here has ended well, or failed: a value that
@@ -325,11 +343,15 @@ void HostCore::serve_waiters(ArrayId id) {
   const auto waiting = waiters_.find(id);
   const std::vector<Waiter> waiters = std::move(waiting->second);
   waiters_.erase(waiting);
-  for (const Waiter& waiter : waiters) serve(found->second, waiter);
+  for (const Waiter& waiter : waiters) serve(id, found->second, waiter);
 }
 
-void HostCore::serve(const ArrayRecord& record, const Waiter& waiter) {
+void HostCore::serve(ArrayId id, const ArrayRecord& record, const Waiter& waiter) {
   HostOutbox::Fetched answer{waiter.client, waiter.request, {}};
+  if (Status damage = check_array(id, record, record.memory.buffer());
+      !damage.ok() && !SEAWAY_MUTANT("a value is fetched without a look at its sum")) {
+    poison_array(id, damage);
+  }
   if (record.state == ArrayRecord::State::kPoisoned) {
     // The value may yet be made elsewhere: its target stays with the client.
     answer.status = *record.poison;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/check.hpp"
+#include "base/mutant.hpp"
 
 namespace seaway::device {
 
@@ -24,6 +25,7 @@ HostCore::HostCore(Options options, Backend& backend, transport::LocalBulk& bulk
       backend_(backend),
       bulk_(bulk),
       clock_(clock),
+      turn_clock_(clock),
       events_(events),
       slabs_(heap_, {}),
       devices_(options.devices),
@@ -76,7 +78,11 @@ void HostCore::launch(Stamp stamp, RunId run, PlanId plan_id, TenantId tenant, b
   part->blocks.clear();
   part->blocks.resize(shape.blocks.size());
   part->block_bytes.assign(shape.blocks.size(), 0);
-  part->block_needs.assign(shape.blocks.size(), 0);
+  part->block_needs.clear();
+  for (const program::Block& block : shape.blocks) {
+    part->block_needs.push_back(block.steps.front().bytes);
+  }
+  if (has_sums()) part->sums.assign(shape.values.size(), {});
   part->sends.clear();
   part->sends.resize(shape.sends.size());
   part->receives.assign(shape.receives.size(), {});
@@ -101,7 +107,7 @@ void HostCore::launch(Stamp stamp, RunId run, PlanId plan_id, TenantId tenant, b
   last_launch_ = stamp;
   parts_.emplace(stamp, std::move(part));
   // With it whoever reads the events later knows which plan the gangs of this stamp belong to.
-  events_.record({.time_ns = clock_.now_ns(),
+  events_.record({.time_ns = turn_clock_.now_ns(),
                   .stamp = stamp,
                   .object = plan_id,
                   .value = newest,
@@ -224,6 +230,10 @@ void HostCore::cancel(PartRun& part) {
     part.sends[s].is_made = true;
     try_send(part, s);
   }
+  for (std::uint32_t i = 0; i < part.outputs.size(); ++i) {
+    if (part.plan->part->outputs[i].gang < part.gangs_placed) continue;
+    poison_array(part.outputs[i], part.failure);
+  }
   part.is_fencing = true;
   shrink_blocks(part);
   report_fenced(part);
@@ -232,7 +242,8 @@ void HostCore::cancel(PartRun& part) {
 
 /// Once a cancelled part's last transfer is over, nobody reads or writes its room but its gangs.
 void HostCore::report_fenced(PartRun& part) {
-  if (!part.is_fencing || part.edges_open > 0) return;
+  if (!part.is_fencing) return;
+  if (part.edges_open > 0 && !SEAWAY_MUTANT("a fence comes before the last transfer")) return;
   part.is_fencing = false;
   outbox_.dones.push_back({HostOutbox::Done::Kind::kFenced, part.stamp, 0, 0});
 }
@@ -240,7 +251,7 @@ void HostCore::report_fenced(PartRun& part) {
 void HostCore::fail(PartRun& part, Status status) {
   if (part.has_failed()) return;
   part.failure = std::move(status);
-  if (!part.is_reported) {
+  if (!part.is_reported && !SEAWAY_MUTANT("nobody hears that a part failed")) {
     part.is_reported = true;
     outbox_.failures.push_back({part.stamp, part.failure});
   }
@@ -262,7 +273,8 @@ void HostCore::end_part_if_over(PartRun& part) {
     }
     for (std::uint32_t i = 0; i < part.outputs.size(); ++i) {
       if (part.has_failed()) poison_array(part.outputs[i], part.failure);
-      settle(part.outputs[i]);
+      if (!part.has_failed() || !SEAWAY_MUTANT("who reads a value that failed waits on"))
+        settle(part.outputs[i]);
     }
   }
   if (part.edges_open == 0) erase_part(part);
@@ -278,7 +290,7 @@ void HostCore::erase_part(PartRun& part) {
     }
   }
   std::erase(arming_, &part);
-  --part.plan->parts;
+  if (!SEAWAY_MUTANT("a part that is over still uses its plan")) --part.plan->parts;
   const auto found = parts_.find(part.stamp);
   std::unique_ptr<PartRun> spare = std::move(found->second);
   parts_.erase(found);

@@ -20,7 +20,9 @@
 #include "device/device_state.hpp"
 #include "device/host_plan.hpp"
 #include "device/host_state.hpp"
+#include "device/integrity.hpp"
 #include "device/part_run.hpp"
+#include "device/shard_sums.hpp"
 #include "events/event_stream.hpp"
 #include "program/order_kind.hpp"
 #include "store/slab.hpp"
@@ -95,10 +97,15 @@ class HostCore {
     /// so many times its estimate: more than a slow device makes of it. 0: it is waited for.
     std::uint64_t gang_timeout_min_ns = 10'000'000'000;
     std::uint64_t gang_timeout_factor = 200;
+    Integrity integrity = {};
   };
 
   HostCore(Options options, Backend& backend, transport::LocalBulk& bulk, const Clock& clock,
            events::EventStream& events);
+
+  /// What is told by the next messages happens now: a reading for each event costs more than the
+  /// rest of recording it.
+  void begin_turn() { turn_clock_.look(); }
 
   // What the controller says.
   void add_function(FunctionId id, std::shared_ptr<const function::Executable> executable);
@@ -138,6 +145,8 @@ class HostCore {
   /// All edges from and to `peer` of parts up to `last` are over, as if it had declined its
   /// receives, and sent poison.
   void cut_edges(HostId peer, Stamp last, const Status& cause);
+  /// Up to which stamp `peer` means nothing any more; 0: it always meant something.
+  Stamp cut_until(HostId peer) const;
   /// What was pulled from `client` will not come any more.
   void lose_client(ClientId client);
   /// The bytes of an upload have come, and lie in the transport.
@@ -146,6 +155,10 @@ class HostCore {
   /// What the backend says: `device` is lost, with all that lies in its memory. Gangs that need the
   /// one or the other fail when their turn comes (HO-5). A repeat means nothing.
   void lose_device(DeviceId device, const std::string& cause);
+
+  /// What one shard of `executable` needs beside its own work space, so that it can run twice. What
+  /// hosts ask for in the name of a function includes it. 0 for functions that never do.
+  std::size_t replay_bytes(const function::Executable& executable) const;
 
   /// When the first of the gangs that run beside this thread is over its time. None while no such
   /// gang runs.
@@ -165,6 +178,8 @@ class HostCore {
 
   HostOutbox& outbox() { return outbox_; }
   DeviceState& device(DeviceId device) { return devices_[device]; }
+  /// Why it runs nothing and holds nothing any more; null: it is there.
+  const Status* loss_of(DeviceId device) const;
   const Options& options() const { return options_; }
   std::uint32_t parameter_count(PlanId plan) const;
   /// Forgotten ones too, for a while. Null when the plan is not known.
@@ -181,6 +196,17 @@ class HostCore {
   const PartRun* find_part(Stamp stamp) const;
   /// The devices of an array that is here; null for one that is not. For checkers.
   const std::vector<DeviceId>* array_devices(ArrayId array) const;
+  /// What has checksums, will be used, and is neither read nor written now, by arrays, then parts.
+  /// For simulators, which change bits of it: all that follows must look as if memory had.
+  struct ValueAtRest {
+    ArrayId array = 0;                               // 0: a value inside a part:
+    Stamp stamp = 0;                                 // the one of this stamp,
+    std::uint32_t value = 0;                         // and this is its number.
+    const std::vector<DeviceId>* devices = nullptr;  // Valid until the host is told something.
+    function::ShardedBuffer bytes;
+    std::uint64_t shard_bytes = 0;
+  };
+  std::vector<ValueAtRest> values_at_rest() const;
   /// Why nothing of `stamp` runs now; one line per waiting gang. Empty if unknown here.
   std::string why(Stamp stamp) const;
 
@@ -196,6 +222,7 @@ class HostCore {
     bool is_lost = false;     // Poisoned, as a device that it lay on is lost.
     std::shared_ptr<const ArrayDesc> desc;
     ShardMemory memory;
+    std::unique_ptr<ShardSums> sums;  // With checksums, once its bytes are complete.
     std::unique_ptr<Status> poison;
   };
   struct Waiter {
@@ -215,6 +242,8 @@ class HostCore {
     std::uint64_t ticket = 0, sequence = 0;
     std::uint64_t begin_ns = 0, due_ns = 0;
     std::map<DeviceId, std::uint32_t> failures = {};  // How often each did not launch it.
+    bool is_replay = false;                           // It has run, and runs a second time;
+    std::uint64_t first_begin_ns = 0;                 // began first at this time.
   };
   struct GivenUpGang {
     events::Event event;
@@ -264,13 +293,15 @@ class HostCore {
   void end_steps(PartRun& part, std::uint32_t gang);
   void shrink_blocks(PartRun& part);
   void report_done(Stamp stamp, std::uint32_t first, std::uint32_t last);
-  void collect_operands(const PartRun& part, std::uint32_t gang, GangWork& work);
+  GangWork work_of(const PartRun& part, std::uint32_t gang);
   Entry& entry_at(std::uint64_t sequence) { return pending_[sequence - pending_base_]; }
 
   // host_watch.cpp: gangs that do not start, do not end, or end late.
   void end_in_line(PartRun& part, std::uint32_t gang, const GangWork& work, Status status);
   bool may_relaunch(const PartRun& part, std::uint32_t gang, DeviceId device,
                     std::uint32_t failures, const Status& cause);
+  Status shortage(const PartRun& part, std::uint32_t gang, DeviceId device,
+                  const Status& cause) const;
   void start_beside(std::uint64_t sequence);
   void hand_over(StartedGang& gang);
   void end_beside(std::uint64_t ticket, GangEnd end);
@@ -286,6 +317,22 @@ class HostCore {
   Status lost_value(const PartRun& part, std::uint32_t value) const;
   Status lost_gang(const PartRun& part, std::uint32_t gang) const;
   Status outcome_of(const PartRun& part, std::uint32_t gang, Status status) const;
+
+  // host_integrity.cpp: values that are not what they were.
+  bool has_sums() const { return options_.integrity.shard_checksums; }
+  void take_sums(PartRun& part, std::uint32_t value);
+  void take_sums(ArrayRecord& record);
+  Status check_value(const PartRun& part, std::uint32_t value, function::ShardedBuffer bytes);
+  Status check_operands(PartRun& part, std::uint32_t gang);
+  Status check_array(ArrayId id, const ArrayRecord& record, function::ShardedBuffer bytes);
+  Status damaged(const std::string& name, const Damage& damage, DeviceId device) const;
+  static Status poisoned_argument(const PartRun& part, std::uint32_t arg, const Status& cause);
+
+  // host_replays.cpp: gangs that run twice.
+  bool is_sampled(const PartRun& part, std::uint32_t gang) const;
+  std::vector<function::ShardedBuffer> replay_room(const PartRun& part, std::uint32_t gang) const;
+  void replay_in_line(PartRun& part, std::uint32_t gang, const GangWork& work);
+  Status compare_replay(const PartRun& part, std::uint32_t gang);
 
   // host_edges.cpp: values from and to other islands.
   void arm_ready_parts();
@@ -321,12 +368,13 @@ class HostCore {
   void spill(ArrayId id);
   void settle(ArrayId id);
   void serve_waiters(ArrayId id);
-  void serve(const ArrayRecord& record, const Waiter& waiter);
+  void serve(ArrayId id, const ArrayRecord& record, const Waiter& waiter);
 
   const Options options_;
   Backend& backend_;
   transport::LocalBulk& bulk_;
   const Clock& clock_;
+  HeldClock turn_clock_;  // Of what happens in no time, one after the other.
   events::EventStream& events_;
   HostOutbox outbox_;
   store::HeapAllocator heap_;
@@ -335,6 +383,7 @@ class HostCore {
   DeviceMask all_devices_;
   DeviceMask lost_;
   std::size_t losses_ = 0;  // Bits of lost_.
+  std::map<DeviceId, Status> loss_causes_;
   std::unordered_map<FunctionId, std::shared_ptr<const function::Executable>> functions_;
   std::unordered_map<PlanId, std::unique_ptr<HostPlan>> plans_;
   std::vector<PlanId> forgotten_plans_;               // Of plans_: they go when no part uses them.
@@ -376,7 +425,7 @@ class HostCore {
   bool is_room_changed_ = false;  // Some device has more or fewer bytes than were recorded.
   std::uint64_t now_ns_ = 0;      // When the last gang ended, while gangs run back to back.
   DeviceMask blocked_;            // Scratch of advance().
-  std::vector<function::ShardedBuffer> operand_scratch_, output_scratch_;
+  std::vector<function::ShardedBuffer> value_scratch_;  // Of work_of().
 };
 
 }  // namespace seaway::device

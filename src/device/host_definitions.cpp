@@ -24,7 +24,9 @@ void HostCore::define_plan(program::PartPlanPtr part) {
   SEAWAY_CHECK(plan.ok(), plan.status().to_string());
   for (GangPlan& gang : plan.value()->gangs) {
     gang.is_simple = gang.executable && backend_.runs_inline(gang.cost_ns * gang.shards);
-    gang.is_short = gang.is_simple && gang.cost_ns * gang.shards <= kShortGangNs;
+    gang.may_replay = gang.executable && replay_bytes(*gang.executable) > 0;
+    gang.is_short = gang.is_simple && !gang.may_replay && !has_sums() &&
+                    gang.cost_ns * gang.shards <= kShortGangNs;
   }
   plans_[id] = std::move(plan).value();
 }

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "device/host_core.hpp"
 
 namespace seaway::device {
@@ -30,12 +32,14 @@ void HostCore::edge(Edge::Kind kind, Stamp stamp, std::uint32_t edge, HostId fro
   const bool to_sender =
       kind == Edge::Kind::kArmed || kind == Edge::Kind::kDeclined || kind == Edge::Kind::kConsumed;
   if (is_cut(stamp, from)) {
+    SEAWAY_PROBE("word of an edge comes from behind a cut");
     if (kind == Edge::Kind::kDelivered) bulk_.take_edge(stamp, edge);
     return;
   }
   if (!part) {
     // Only the receiver's first word can overtake the launch; all else answers something.
     SEAWAY_CHECK(kind == Edge::Kind::kArmed || kind == Edge::Kind::kDeclined, stamp, edge);
+    SEAWAY_PROBE("a receiver is faster than the launch");
     held_edges_[edge_key(stamp, edge)] = {kind, from, std::move(status)};
     return;
   }
@@ -59,7 +63,8 @@ void HostCore::edge(Edge::Kind kind, Stamp stamp, std::uint32_t edge, HostId fro
 
 bool HostCore::has_room(const PartRun& part) const {
   for (std::size_t i = pending_begin_; i < pending_.size(); ++i) {
-    if (pending_base_ + i >= part.room_mark) return true;
+    if (pending_base_ + i >= part.room_mark || SEAWAY_MUTANT("a receive begins before its room"))
+      return true;
     const Entry& entry = pending_[i];
     if (entry.state == Entry::State::kDone) continue;
     const DeviceMask* mask = mask_of_entry(entry);
@@ -87,6 +92,8 @@ void HostCore::arm(PartRun& part) {
     const program::Value& value = plan.values[plan.receives[r].value];
     const std::uint32_t block = part.plan->block_of_group[value.group];
     if (block != program::kNone && !part.is_bound[block]) bind_table(part, block);
+    SEAWAY_PROBE_IF(part.receives[r].state == ReceiveState::State::kClosed,
+                    "a part is armed with an edge that was cut");
     if (part.receives[r].state == ReceiveState::State::kClosed) continue;  // Cut off.
     part.receives[r].state = ReceiveState::State::kArmed;
     // One host serves an island: hosts and islands have the same numbers.
@@ -121,11 +128,15 @@ void HostCore::on_delivered(PartRun& part, std::uint32_t receive, HostId from, S
     PartRun* found = find(stamp);
     SEAWAY_CHECK(found != nullptr, stamp, edge);
     found->receives[receive].has_value = true;
+    if (has_sums() && !found->has_failed()) {
+      take_sums(*found, found->plan->part->receives[receive].value);
+    }
     close_receive(*found, receive);
     outbox_.edges.push_back({Edge::Kind::kConsumed, from, stamp, edge, {}});
     end_part_if_over(*found);
   };
   if (!status.ok()) {
+    SEAWAY_PROBE("an edge brings poison");
     fail(part, input_lost("edge " + std::to_string(shape.edge) + " from island " +
                           std::to_string(shape.peer) + ": " + status.to_string()));
     finish();
@@ -143,6 +154,7 @@ void HostCore::on_delivered(PartRun& part, std::uint32_t receive, HostId from, S
                   .island = static_cast<std::uint16_t>(options_.island),
                   .kind = EventKind::kReceive});
   if (part.has_failed()) {
+    SEAWAY_PROBE("a value arrives for a part that has failed");
     finish();
     return;
   }
@@ -170,12 +182,17 @@ void HostCore::try_send(PartRun& part, std::uint32_t send) {
   if (losses_ > 0 && !part.has_failed() && !state.moved.has_value()) {
     if (Status loss = lost_value(part, shape.value); !loss.ok()) fail(part, std::move(loss));
   }
+  const auto bytes = [&part, &state, &shape] {
+    return state.moved.has_value() ? state.moved.buffer()
+                                   : buffer_at(part, part.plan->slots[shape.value]);
+  };
+  if (has_sums() && !part.has_failed()) {
+    if (Status damage = check_value(part, shape.value, bytes()); !damage.ok()) fail(part, damage);
+  }
   Edge message{Edge::Kind::kDelivered, state.receiver, part.stamp, shape.edge, part.failure};
   if (!part.has_failed()) {
     const program::Value& value = part.plan->part->values[shape.value];
-    const function::ShardedBuffer source = state.moved.has_value()
-                                               ? state.moved.buffer()
-                                               : buffer_at(part, part.plan->slots[shape.value]);
+    const function::ShardedBuffer source = bytes();
     message.shards =
         static_cast<std::uint32_t>(part.plan->part->groups[value.group].devices.size());
     message.bytes = value.shard_bytes * message.shards;
@@ -204,8 +221,9 @@ void HostCore::close_send(PartRun& part, std::uint32_t send) {
   state.moved.reset();
   --part.edges_open;
   shrink_blocks(part);
-  outbox_.dones.push_back(
-      {HostOutbox::Done::Kind::kReceived, part.stamp, part.plan->part->sends[send].edge, 0});
+  if (!SEAWAY_MUTANT("a sender is not told of arrivals"))
+    outbox_.dones.push_back(
+        {HostOutbox::Done::Kind::kReceived, part.stamp, part.plan->part->sends[send].edge, 0});
   report_moved(part);
   report_fenced(part);
 }
@@ -227,6 +245,7 @@ void HostCore::move_send(PartRun& part, std::uint32_t send) {
   if (is_waiting && part.has_failed()) return;
   // What is on its way and not being copied yet is offered anew from host room.
   const bool is_offered = state.state == SendState::State::kSent;
+  SEAWAY_PROBE_IF(is_offered, "a send is moved while it is on its way");
   if (is_offered && !bulk_.take_edge(part.stamp, shape.edge)) return;
   const program::Value& value = part.plan->part->values[shape.value];
   const std::size_t shards = part.plan->part->groups[value.group].devices.size();
@@ -237,6 +256,12 @@ void HostCore::move_send(PartRun& part, std::uint32_t send) {
     std::memcpy(target.shard(shard), source.shard(shard), value.shard_bytes);
   }
   if (is_offered) bulk_.offer_edge(part.stamp, shape.edge, {target.base, target.stride, nullptr});
+  // What is on its way was looked at when it left.
+  if (!has_sums() || is_offered) return;
+  if (Status damage = check_value(part, shape.value, target); !damage.ok()) {
+    fail(part, damage);
+    state.moved.reset();
+  }
 }
 
 /// Says that the sends are in host room, once no receiver copies from device memory any more.
@@ -245,6 +270,7 @@ void HostCore::report_moved(PartRun& part) {
   for (const SendState& state : part.sends) {
     if (state.state == SendState::State::kSent && !state.moved.has_value()) return;
   }
+  SEAWAY_PROBE("a host has moved all sends of a part");
   part.is_moving = false;
   shrink_blocks(part);
   outbox_.dones.push_back({HostOutbox::Done::Kind::kMoved, part.stamp, 0, 0});
@@ -261,9 +287,10 @@ std::uint64_t HostCore::held_bytes(const PartRun& part, std::uint32_t group) con
   };
   for (std::size_t s = 0; s < part.sends.size(); ++s) {
     const SendState& send = part.sends[s];
-    if (send.state != SendState::State::kClosed && !send.moved.has_value()) {
-      hold(plan.sends[s].value);
-    }
+    if (send.state == SendState::State::kClosed || send.moved.has_value()) continue;
+    // Of a part that has failed only word of that is sent from here on.
+    if (send.state == SendState::State::kWaiting && part.has_failed()) continue;
+    hold(plan.sends[s].value);
   }
   for (std::size_t r = 0; r < part.receives.size(); ++r) {
     if (part.receives[r].state == ReceiveState::State::kCopying) hold(plan.receives[r].value);

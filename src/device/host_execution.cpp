@@ -4,6 +4,8 @@
 #include <bit>
 
 #include "base/check.hpp"
+#include "base/fault_point.hpp"
+#include "base/mutant.hpp"
 #include "device/host_core.hpp"
 
 namespace seaway::device {
@@ -33,6 +35,7 @@ bool HostCore::advance() {
   std::uint64_t burst_ns = 0;
   bool did_something = true;
   bool has_more = false;
+  bool was_passed_over = false;
   now_ns_ = 0;
   while (did_something && !has_more) {
     did_something = false;
@@ -48,15 +51,19 @@ bool HostCore::advance() {
         continue;
       }
       const DeviceMask* mask = mask_of_entry(entry);
-      const bool can_start = entry.state == Entry::State::kWaiting &&
-                             (!mask || !intersects(blocked_, *mask)) &&
-                             (!entry.part || is_ready(*entry.part, entry.gang));
+      bool can_start = entry.state == Entry::State::kWaiting &&
+                       (!mask || !intersects(blocked_, *mask)) &&
+                       (!entry.part || is_ready(*entry.part, entry.gang));
+      if (can_start && entry.part && SEAWAY_FAULT(kGangPassedOver)) {
+        can_start = false;
+        was_passed_over = true;
+      }
       if (!can_start) {
-        if (mask) unite(blocked_, *mask);
+        if (mask && !SEAWAY_MUTANT("a gang passes others on its devices")) unite(blocked_, *mask);
         if (covers(blocked_, all_devices_)) break;
         continue;
       }
-      if (burst_ns > kBurstNs) {
+      if (burst_ns > kBurstNs || (burst_ns > 0 && SEAWAY_FAULT(kHostYields))) {
         has_more = true;
         break;
       }
@@ -82,7 +89,7 @@ bool HostCore::advance() {
   }
   if (!arming_.empty()) arm_ready_parts();
   if (!forgotten_plans_.empty()) drop_forgotten_plans();
-  return has_more;
+  return has_more || was_passed_over;
 }
 
 bool HostCore::run_entry(std::uint64_t sequence, std::uint64_t& burst_ns) {
@@ -122,8 +129,7 @@ bool HostCore::run_short_gangs(std::uint64_t sequence, std::uint64_t& burst_ns) 
     const GangPlan& plan = part.plan->gangs[gang];
     if (!plan.is_short || is_any_lost(plan.mask)) break;
     if (!is_ready(part, gang) || !bind_tables(part, gang)) break;
-    GangWork work;
-    collect_operands(part, gang, work);
+    const GangWork work = work_of(part, gang);
     Status status = backend_.run(work, unlaunched_on_);
     if (!status.ok() || losses_ > 0) [[unlikely]]
       end_in_line(part, gang, work, std::move(status));
@@ -158,7 +164,7 @@ bool HostCore::is_ready(const PartRun& part, std::uint32_t gang) const {
   const GangPlan& plan = part.plan->gangs[gang];
   for (const std::uint32_t r : plan.receives) {
     const ReceiveState& receive = part.receives[r];
-    if (receive.has_value) continue;
+    if (receive.has_value || SEAWAY_MUTANT("a gang starts before what it receives")) continue;
     // A no-op waits only for what may still be written into the part's room.
     if (!part.has_failed() || receive.state == ReceiveState::State::kArmed ||
         receive.state == ReceiveState::State::kCopying) {
@@ -177,8 +183,10 @@ void HostCore::start(std::uint64_t sequence) {
     if (Status loss = lost_gang(part, gang); !loss.ok()) fail_gang(part, gang, loss);
   }
   const bool is_bound = !part.has_failed() && bind_tables(part, gang);
-  if (!is_bound) {
-    SEAWAY_CHECK(part.has_failed(), part.stamp, gang);
+  if (is_bound && has_sums()) {
+    if (Status damage = check_operands(part, gang); !damage.ok()) fail_gang(part, gang, damage);
+  }
+  if (part.has_failed()) {
     events_.record({.time_ns = clock_.now_ns(),
                     .stamp = part.stamp,
                     .object = part.run,
@@ -204,11 +212,12 @@ void HostCore::start(std::uint64_t sequence) {
                     .kind = EventKind::kGangStart});
   }
   if (plan.is_simple) {
-    GangWork work;
-    collect_operands(part, gang, work);
+    const GangWork work = work_of(part, gang);
     Status status = backend_.run(work, unlaunched_on_);
     if (!status.ok() || losses_ > 0) [[unlikely]]
       end_in_line(part, gang, work, std::move(status));
+    if (plan.may_replay) [[unlikely]]
+      replay_in_line(part, gang, work);
     now_ns_ = clock_.now_ns();
     complete(sequence, begin_ns, now_ns_, true);
     return;
@@ -227,22 +236,24 @@ void HostCore::start(std::uint64_t sequence) {
   }
 }
 
-void HostCore::collect_operands(const PartRun& part, std::uint32_t gang, GangWork& work) {
+/// Its operands and outputs are valid until the next call.
+GangWork HostCore::work_of(const PartRun& part, std::uint32_t gang) {
   const GangPlan& plan = part.plan->gangs[gang];
-  operand_scratch_.resize(plan.operands.size());
-  output_scratch_.resize(plan.results.size());
-  for (std::size_t i = 0; i < plan.operands.size(); ++i) {
-    operand_scratch_[i] = buffer_at(part, plan.operands[i]);
-  }
-  for (std::size_t i = 0; i < plan.results.size(); ++i) {
-    output_scratch_[i] = buffer_at(part, plan.results[i]);
-  }
-  work.executable = plan.executable;
-  work.shards = plan.shards;
-  work.devices = part.plan->part->groups[part.plan->part->gangs[gang].group].devices;
-  work.operands = operand_scratch_;
-  work.outputs = output_scratch_;
-  if (plan.scratch_block != kNone) work.scratch = buffer_at(part, plan.scratch);
+  const std::size_t operands = plan.operands.size(), values = operands + plan.results.size();
+  if (value_scratch_.size() < values) value_scratch_.resize(values);
+  function::ShardedBuffer* const first = value_scratch_.data();
+  function::ShardedBuffer* next = first;
+  for (const ValueSlot& slot : plan.operands) *next++ = buffer_at(part, slot);
+  for (const ValueSlot& slot : plan.results) *next++ = buffer_at(part, slot);
+  return {.executable = plan.executable,
+          .operands = {first, operands},
+          .outputs = {first + operands, next},
+          .scratch = plan.scratch_block == kNone ? function::ShardedBuffer()
+                                                 : buffer_at(part, plan.scratch),
+          .shards = plan.shards,
+          .plan = part.plan->part.get(),
+          .gang = gang,
+          .stamp = part.stamp};
 }
 
 void HostCore::start_reshard(PartRun& part, std::uint32_t gang, std::uint64_t sequence) {
@@ -290,6 +301,9 @@ void HostCore::finish_gang(PartRun& part, std::uint32_t gang, std::uint64_t begi
                            std::uint64_t end_ns, bool ran) {
   const program::PartPlan& shape = *part.plan->part;
   ++part.gangs_done;
+  if (ran && has_sums() && !part.has_failed()) {
+    for (const std::uint32_t value : shape.gangs[gang].results) take_sums(part, value);
+  }
   if (ran) {
     events_.record({.time_ns = end_ns,
                     .stamp = part.stamp,
@@ -349,7 +363,8 @@ void HostCore::end_steps(PartRun& part, std::uint32_t gang) {
   const program::PartPlan& shape = *part.plan->part;
   for (std::size_t b = 0; b < shape.blocks.size(); ++b) {
     for (const program::BlockStep& step : shape.blocks[b].steps) {
-      if (step.gang == gang + 1) part.block_needs[b] = std::min(part.block_needs[b], step.bytes);
+      const std::uint32_t next = gang + (SEAWAY_MUTANT("room of a step ends a gang early") ? 2 : 1);
+      if (step.gang == next) part.block_needs[b] = std::min(part.block_needs[b], step.bytes);
     }
   }
 }
@@ -384,7 +399,8 @@ bool HostCore::is_busy_on(const PartRun& part, std::uint32_t group) const {
 void HostCore::report_done(Stamp stamp, std::uint32_t first, std::uint32_t last) {
   auto& dones = outbox_.dones;
   if (!dones.empty() && dones.back().kind == HostOutbox::Done::Kind::kGangs &&
-      dones.back().id == stamp && dones.back().last == first) {
+      dones.back().id == stamp &&
+      (dones.back().last == first || SEAWAY_MUTANT("gangs between others count as done"))) {
     dones.back().last = last;
     return;
   }
@@ -417,10 +433,11 @@ bool HostCore::bind_table(PartRun& part, std::uint32_t table) {
 void HostCore::ensure_block(PartRun& part, std::uint32_t block) {
   const program::Block& shape = part.plan->part->blocks[block];
   const auto& devices = part.plan->part->groups[shape.group].devices;
-  const std::uint64_t bytes = shape.steps.front().bytes;
+  // Less than all of it, where gangs that did nothing are over before there was room for them.
+  const std::uint64_t bytes = part.block_needs[block];
   charge(devices, bytes);
-  part.block_bytes[block] = part.block_needs[block] = bytes;
-  part.blocks[block] = make_memory(devices.size(), bytes);
+  part.block_bytes[block] = bytes;
+  part.blocks[block] = make_memory(devices.size(), shape.steps.front().bytes);
 }
 
 }  // namespace seaway::device

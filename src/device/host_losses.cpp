@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "device/host_core.hpp"
 
 namespace seaway::device {
@@ -12,14 +14,15 @@ using program::Value;
 
 void HostCore::lose_device(DeviceId device, const std::string& cause) {
   SEAWAY_CHECK(device < devices_.size(), options_.island, device);
-  DeviceState& state = devices_[device];
-  if (!state.loss.ok()) return;
-  state.loss = {StatusCode::kDeviceLost, "device " + std::to_string(device) + " of island " +
-                                             std::to_string(options_.island) +
-                                             " is lost: " + cause};
+  SEAWAY_PROBE_IF(loss_of(device), "a lost device is lost again");
+  if (loss_of(device)) return;
+  const Status loss(StatusCode::kDeviceLost, "device " + std::to_string(device) + " of island " +
+                                                 std::to_string(options_.island) +
+                                                 " is lost: " + cause);
+  loss_causes_[device] = loss;
   lost_[device / 64] |= std::uint64_t{1} << (device % 64);
   ++losses_;
-  outbox_.lost.push_back({device, state.loss});
+  outbox_.lost.push_back({device, loss});
   events_.record({.time_ns = clock_.now_ns(),
                   .place = device,
                   .island = static_cast<std::uint16_t>(options_.island),
@@ -31,21 +34,28 @@ void HostCore::lose_device(DeviceId device, const std::string& cause) {
     // What was spilled, or has not been loaded, is not touched.
     if (record.state != ArrayRecord::State::kReady || !intersects(record.desc->mask, mask))
       continue;
+    if (SEAWAY_MUTANT("arrays on a lost device are read on")) continue;
     gone.push_back(id);
   }
+  SEAWAY_PROBE_IF(!gone.empty(), "arrays are lost with their device");
   std::sort(gone.begin(), gone.end());
   for (const ArrayId id : gone) {
     // Its room stays charged until it is freed: whoever planned with it is told in that way.
     poison_array(id, input_lost("array " + std::to_string(sequence_of(id)) +
-                                " lay on a device that is gone: " + state.loss.to_string()));
+                                " lay on a device that is gone: " + loss.to_string()));
     arrays_.find(id)->second.is_lost = true;
   }
+}
+
+const Status* HostCore::loss_of(DeviceId device) const {
+  const auto found = loss_causes_.find(device);
+  return found == loss_causes_.end() ? nullptr : &found->second;
 }
 
 /// Why there is nothing on `group`; OK when all its devices are there.
 Status HostCore::loss_on(const program::DeviceGroup& group) const {
   for (const DeviceId device : group.devices) {
-    if (!devices_[device].loss.ok()) return devices_[device].loss;
+    if (const Status* const loss = loss_of(device)) return *loss;
   }
   return {};
 }

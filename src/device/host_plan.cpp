@@ -69,25 +69,55 @@ void find_slots(const PartPlan& part, HostPlan& plan) {
         break;
     }
     plan.slots.push_back(slot);
+    const NamedSharding sharding(Mesh(0, part.groups[value.group].axes), value.spec);
+    plan.data_bytes.push_back(sharding.shard_type(value.type).bytes());
   }
 }
 
-void find_gang_slots(const HostPlan& plan, const Gang& gang, GangPlan& target) {
-  const auto add_table = [&target, nothing = plan.nothing](std::uint32_t table) {
+/// The lists of one gang, while they grow.
+struct GangLists {
+  std::vector<ValueSlot> operands, results;
+  std::vector<std::uint32_t> tables, receives, sends;
+};
+
+void find_gang_slots(const HostPlan& plan, const Gang& gang, GangPlan& target, GangLists& lists) {
+  const auto add_table = [&tables = lists.tables, nothing = plan.nothing](std::uint32_t table) {
     if (table == kNone || table == nothing) return;
-    auto& tables = target.tables;
     if (std::find(tables.begin(), tables.end(), table) == tables.end()) tables.push_back(table);
   };
   for (const std::uint32_t value : gang.operands) {
-    target.operands.push_back(plan.slots[value]);
+    lists.operands.push_back(plan.slots[value]);
     add_table(plan.slots[value].table);
   }
   for (const std::uint32_t value : gang.results) {
-    target.results.push_back(plan.slots[value]);
+    lists.results.push_back(plan.slots[value]);
     add_table(plan.slots[value].table);
   }
   target.scratch = {target.scratch_block, gang.scratch_offset};
   add_table(target.scratch_block);
+}
+
+/// Lays the lists of all gangs side by side. Chains of short gangs are read much faster so.
+void lay_out(const std::vector<GangLists>& lists, HostPlan& plan) {
+  std::size_t slots = 0, indices = 0;
+  for (const GangLists& one : lists) {
+    slots += one.operands.size() + one.results.size();
+    indices += one.tables.size() + one.receives.size() + one.sends.size();
+  }
+  plan.gang_slots.reserve(slots);  // They stay where they are.
+  plan.gang_indices.reserve(indices);
+  const auto append = [](auto& all, const auto& list) {
+    all.insert(all.end(), list.begin(), list.end());
+    return std::span(all).last(list.size());
+  };
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    GangPlan& gang = plan.gangs[i];
+    gang.operands = append(plan.gang_slots, lists[i].operands);
+    gang.results = append(plan.gang_slots, lists[i].results);
+    gang.tables = append(plan.gang_indices, lists[i].tables);
+    gang.receives = append(plan.gang_indices, lists[i].receives);
+    gang.sends = append(plan.gang_indices, lists[i].sends);
+  }
 }
 
 void find_step_ends(const PartPlan& part, HostPlan& plan) {
@@ -129,6 +159,7 @@ Result<std::unique_ptr<HostPlan>> make_host_plan(
   }
   find_slots(*part, *plan);
   plan->gangs.resize(part->gangs.size());
+  std::vector<GangLists> lists(part->gangs.size());
   for (std::size_t i = 0; i < part->gangs.size(); ++i) {
     const Gang& gang = part->gangs[i];
     GangPlan& target = plan->gangs[i];
@@ -157,18 +188,19 @@ Result<std::unique_ptr<HostPlan>> make_host_plan(
       target.reshard = plan->reshards.back().get();
     }
     plan->is_uniform &= target.mask == plan->gangs[0].mask;
-    find_gang_slots(*plan, gang, target);
+    find_gang_slots(*plan, gang, target, lists[i]);
     for (std::size_t r = 0; r < part->receives.size(); ++r) {
       for (const std::uint32_t value : gang.operands) {
         if (part->receives[r].value != value) continue;
-        target.receives.push_back(static_cast<std::uint32_t>(r));
+        lists[i].receives.push_back(static_cast<std::uint32_t>(r));
         break;
       }
     }
   }
   for (std::size_t s = 0; s < part->sends.size(); ++s) {
-    plan->gangs[part->sends[s].gang].sends.push_back(static_cast<std::uint32_t>(s));
+    lists[part->sends[s].gang].sends.push_back(static_cast<std::uint32_t>(s));
   }
+  lay_out(lists, *plan);
   for (const program::Receive& receive : part->receives) {
     const program::Value& value = part->values[receive.value];
     plan->receive_plans.push_back(std::make_unique<transfer::ReshardPlan>(
@@ -178,8 +210,12 @@ Result<std::unique_ptr<HostPlan>> make_host_plan(
   for (const program::Output& output : part->outputs) {
     const program::Value& value = part->values[output.value];
     auto desc = std::make_shared<ArrayDesc>();
-    *desc = {value.type, value.spec, part->groups[value.group], plan->group_masks[value.group],
-             value.shard_bytes};
+    *desc = {value.type,
+             value.spec,
+             part->groups[value.group],
+             plan->group_masks[value.group],
+             value.shard_bytes,
+             plan->data_bytes[output.value]};
     plan->outputs.push_back(std::move(desc));
   }
   find_step_ends(*part, *plan);

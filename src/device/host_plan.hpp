@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "function/executable.hpp"
@@ -39,7 +40,8 @@ struct ArrayDesc {
   PartitionSpec spec;
   program::DeviceGroup group;
   DeviceMask mask;
-  std::uint64_t shard_bytes = 0;
+  std::uint64_t shard_bytes = 0;  // Rounded up,
+  std::uint64_t data_bytes = 0;   // and of what a shard holds.
 };
 
 /// Where a value lies: table `table` of a run's buffers (its blocks, then its arguments, then its
@@ -49,28 +51,37 @@ struct ValueSlot {
   std::uint64_t offset = 0;
 };
 
+/// What chains of short gangs read of each comes first.
 struct GangPlan {
   const function::Executable* executable = nullptr;  // kCompute.
-  const transfer::ReshardPlan* reshard = nullptr;    // kReshard.
-  DeviceMask mask;
   std::uint32_t shards = 0;
   std::uint32_t scratch_block = program::kNone;  // Index into PartPlan::blocks.
   std::uint64_t cost_ns = 0;
-  std::vector<ValueSlot> operands, results;
-  ValueSlot scratch;                    // Only with a scratch block.
-  std::vector<std::uint32_t> tables;    // All that these name, each once.
-  std::vector<std::uint32_t> receives;  // That it reads, indices into receives.
-  std::vector<std::uint32_t> sends;     // That it makes, indices into sends.
   bool makes_outputs = false;
-  bool is_simple = false;  // Compute, short enough to run in line.
-  bool is_short = false;   // Moreover so short that a reading of the clock counts.
-  bool ends_step = false;  // Some block shrinks behind it.
+  bool is_simple = false;   // Compute, short enough to run in line.
+  bool is_short = false;    // Moreover so short that a reading of the clock counts.
+  bool ends_step = false;   // Some block shrinks behind it.
+  bool may_replay = false;  // Its function can run twice, and there is room for it.
+  std::span<const ValueSlot> operands, results;
+  std::span<const std::uint32_t> tables;    // All that these name, each once.
+  std::span<const std::uint32_t> receives;  // That it reads, indices into receives.
+  std::span<const std::uint32_t> sends;     // That it makes, indices into sends.
+  ValueSlot scratch;                        // Only with a scratch block.
+  DeviceMask mask;
+  const transfer::ReshardPlan* reshard = nullptr;  // kReshard.
 };
 
 struct HostPlan {
+  HostPlan() = default;
+  HostPlan(const HostPlan&) = delete;  // Its gangs' lists lie in its own vectors.
+  HostPlan& operator=(const HostPlan&) = delete;
+
   program::PartPlanPtr part;
   std::vector<GangPlan> gangs;
-  std::vector<ValueSlot> slots;  // Per value.
+  std::vector<ValueSlot> gang_slots;        // What the gangs' lists are parts of: one behind the
+  std::vector<std::uint32_t> gang_indices;  // other, as they are read.
+  std::vector<ValueSlot> slots;             // Per value;
+  std::vector<std::uint64_t> data_bytes;    // the same: what one shard holds.
   std::uint32_t tables = 0;
   std::uint32_t nothing = 0;  // The last of them: empty values that no block has room for.
   bool is_uniform = true;     // All gangs run on the same devices.

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "device/host_core.hpp"
 
 namespace seaway::device {
@@ -98,6 +100,7 @@ void HostCore::lose_client(ClientId client) {
     if (is_arriving && client_of(id) == client) missing.push_back(id);
   }
   std::sort(missing.begin(), missing.end());
+  SEAWAY_PROBE_IF(!missing.empty(), "uploads do not arrive before their client is lost");
   for (const ArrayId id : missing) {
     poison_array(id, {StatusCode::kHostLost,
                       "array " + std::to_string(sequence_of(id)) + " did not arrive on island " +
@@ -114,7 +117,8 @@ void HostCore::cut_edges(HostId peer, Stamp last, const Status& cause) {
   Stamp& cut = cut_[peer];
   cut = std::max(cut, last);
   std::erase_if(held_edges_, [peer, last](const auto& held) {
-    return held.second.from == peer && (held.first >> 24) <= last;
+    return held.second.from == peer && (held.first >> 24) <= last &&
+           !SEAWAY_MUTANT("what a lost host said early is kept");
   });
   std::vector<Stamp> stamps;
   for (const auto& [stamp, part] : parts_) {
@@ -122,6 +126,11 @@ void HostCore::cut_edges(HostId peer, Stamp last, const Status& cause) {
   }
   std::sort(stamps.begin(), stamps.end());
   for (const Stamp stamp : stamps) cut_part(*find(stamp), peer, cause);
+}
+
+Stamp HostCore::cut_until(HostId peer) const {
+  const auto found = cut_.find(peer);
+  return found == cut_.end() ? 0 : found->second;
 }
 
 void HostCore::cut_part(PartRun& part, HostId peer, const Status& cause) {
@@ -134,12 +143,14 @@ void HostCore::cut_part(PartRun& part, HostId peer, const Status& cause) {
     if (plan.receives[r].peer != peer || !is_open) continue;
     fail(part, input_lost("edge " + std::to_string(plan.receives[r].edge) + " from island " +
                           std::to_string(peer) + ": " + cause.to_string()));
+    SEAWAY_PROBE("a receive is cut off");
     receive.has_value = true;
     bulk_.take_edge(part.stamp, plan.receives[r].edge);  // Its bytes may have come before its word.
     close_receive(part, r);
   }
   for (std::uint32_t s = 0; s < part.sends.size(); ++s) {
     const bool is_open = part.sends[s].state != SendState::State::kClosed;
+    SEAWAY_PROBE_IF(plan.sends[s].peer == peer && is_open, "a send is cut off");
     if (plan.sends[s].peer == peer && is_open) close_send(part, s);
   }
   end_part_if_over(part);
@@ -148,8 +159,7 @@ void HostCore::cut_part(PartRun& part, HostId peer, const Status& cause) {
 /// Nothing that `from` says of `stamp` counts any more.
 bool HostCore::is_cut(Stamp stamp, HostId from) const {
   if (stamp <= born_stamp_) return true;
-  const auto found = cut_.find(from);
-  return found != cut_.end() && stamp <= found->second;
+  return stamp <= cut_until(from);
 }
 
 }  // namespace seaway::device

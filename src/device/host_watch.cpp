@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "device/host_core.hpp"
 
 namespace seaway::device {
@@ -44,6 +46,11 @@ void HostCore::end_in_line(PartRun& part, std::uint32_t gang, const GangWork& wo
   std::map<DeviceId, std::uint32_t> failures;
   while (unlaunched_on_) {
     const DeviceId device = *std::exchange(unlaunched_on_, std::nullopt);
+    if (status.code() == StatusCode::kResourceExhausted) {
+      SEAWAY_PROBE("a gang in line has no memory to launch");
+      status = shortage(part, gang, device, status);
+      break;
+    }
     if (!may_relaunch(part, gang, device, ++failures[device], status)) break;
     status = backend_.run(work, unlaunched_on_);
   }
@@ -61,10 +68,30 @@ bool HostCore::may_relaunch(const PartRun& part, std::uint32_t gang, DeviceId de
   event.value = failures;
   events_.record(event);
   if (part.has_failed() || is_any_lost(part.plan->gangs[gang].mask)) return false;
-  if (failures <= kRelaunchesMax) return true;
+  SEAWAY_PROBE_IF(failures <= kRelaunchesMax, "a launch is tried again");
+  const std::uint32_t failures_max =
+      kRelaunchesMax - (SEAWAY_MUTANT("a launch is tried once less") ? 1 : 0);
+  if (failures <= failures_max) return true;
+  SEAWAY_PROBE("a device is lost, for it does not launch");
   lose_device(device, "it failed " + std::to_string(failures) + " times to launch " +
                           name_of(part, gang) + ": " + cause.message());
   return false;
+}
+
+/// `device` has no memory to launch `gang`, which has all the room that was planned for it.
+Status HostCore::shortage(const PartRun& part, std::uint32_t gang, DeviceId device,
+                          const Status& cause) const {
+  const function::Executable& executable = *part.plan->gangs[gang].executable;
+  std::uint64_t output_bytes = 0;
+  for (const TensorType& type : executable.output_types()) output_bytes += type.bytes();
+  return resource_exhausted(
+      "device " + std::to_string(device) + " of island " + std::to_string(options_.island) +
+      " had no memory to launch " + name_of(part, gang) + ", function " +
+      std::to_string(sequence_of(part.plan->part->gangs[gang].function)) + ", with " +
+      std::to_string(output_bytes) + " bytes of outputs and " +
+      std::to_string(executable.scratch_bytes() + replay_bytes(executable)) +
+      " of work space, though they are within its budget: " + cause.message() +
+      "; run it again, or give the cluster less device_memory than the device has");
 }
 
 /// How long `gang` may take. A native function's estimate may be any number.
@@ -87,8 +114,12 @@ void HostCore::hand_over(StartedGang& started) {
   const std::uint64_t limit_ns = time_limit_ns(plan);
   started.begin_ns = clock_.now_ns();
   started.due_ns = limit_ns > kNever - started.begin_ns ? kNever : started.begin_ns + limit_ns;
-  GangWork work;
-  collect_operands(part, gang, work);
+  GangWork work = work_of(part, gang);
+  std::vector<function::ShardedBuffer> room;
+  if (started.is_replay) {
+    room = replay_room(part, gang);
+    work.outputs = room;
+  }
   backend_.start(work, plan.cost_ns, [this, ticket = started.ticket](GangEnd end) {
     end_beside(ticket, std::move(end));
   });
@@ -99,6 +130,7 @@ void HostCore::end_beside(std::uint64_t ticket, GangEnd end) {
       std::find_if(started_.begin(), started_.end(),
                    [ticket](const StartedGang& one) { return one.ticket == ticket; });
   if (found == started_.end()) {
+    SEAWAY_PROBE("a gang that was given up ends after all");
     const auto late = given_up_.find(ticket);
     SEAWAY_CHECK(late != given_up_.end(), options_.island, ticket);
     late->second.event.time_ns = clock_.now_ns();
@@ -110,10 +142,25 @@ void HostCore::end_beside(std::uint64_t ticket, GangEnd end) {
   const std::uint64_t sequence = found->sequence;
   PartRun& part = *entry_at(sequence).part;
   const std::uint32_t gang = entry_at(sequence).gang;
-  if (end.unlaunched_on && may_relaunch(part, gang, *end.unlaunched_on,
-                                        ++found->failures[*end.unlaunched_on], end.status)) {
+  if (end.unlaunched_on && end.status.code() == StatusCode::kResourceExhausted) {
+    SEAWAY_PROBE("a gang beside has no memory to launch");
+    end.status = shortage(part, gang, *end.unlaunched_on, end.status);
+  } else if (end.unlaunched_on && may_relaunch(part, gang, *end.unlaunched_on,
+                                               ++found->failures[*end.unlaunched_on], end.status)) {
     hand_over(*found);
     return;
+  }
+  const bool may_go_on = end.status.ok() && !part.has_failed();
+  if (may_go_on && !found->is_replay && is_sampled(part, gang)) {
+    SEAWAY_PROBE("a gang beside runs a second time");
+    found->is_replay = true;
+    found->first_begin_ns = end.begin_ns;
+    hand_over(*found);
+    return;
+  }
+  if (found->is_replay) {
+    end.begin_ns = found->first_begin_ns;
+    if (may_go_on) end.status = compare_replay(part, gang);
   }
   started_.erase(found);
   report_straggler(part, gang, end);
@@ -123,6 +170,7 @@ void HostCore::end_beside(std::uint64_t ticket, GangEnd end) {
 /// One that doubles the time of a gang, at least, is worth a word: its others idle half of it.
 void HostCore::report_straggler(const PartRun& part, std::uint32_t gang, const GangEnd& end) {
   if (end.waited_ns == 0 || end.waited_ns < (end.end_ns - end.begin_ns) / 2) return;
+  SEAWAY_PROBE("a device is a straggler");
   ++devices_[end.last].gangs_delayed;
   Event event = gang_event(EventKind::kStraggler, part, gang);
   event.place = end.last;
@@ -152,7 +200,7 @@ void HostCore::tick(std::uint64_t now_ns) {
     }
     const StartedGang gang = std::move(started_[i]);
     started_.erase(started_.begin() + static_cast<std::ptrdiff_t>(i));
-    give_up(gang, *laggard, now_ns);
+    if (!SEAWAY_MUTANT("a gang that hangs is forgotten")) give_up(gang, *laggard, now_ns);
   }
 }
 
@@ -168,10 +216,11 @@ void HostCore::give_up(const StartedGang& started, DeviceId laggard, std::uint64
   event.value = started.begin_ns;
   events_.record(event);
   given_up_[started.ticket] = {event, keep_work(part, gang)};
+  SEAWAY_PROBE("a device is lost, for it hangs");
   lose_device(laggard, "it did not finish " + name_of(part, gang) + " within " +
                            milliseconds(started.due_ns - started.begin_ns) + " (estimated " +
                            milliseconds(plan.cost_ns * plan.shards) + ")");
-  finish_async(started.sequence, devices_[laggard].loss, started.begin_ns, now_ns);
+  finish_async(started.sequence, *loss_of(laggard), started.begin_ns, now_ns);
 }
 
 std::vector<std::shared_ptr<const void>> HostCore::keep_work(PartRun& part, std::uint32_t gang) {

@@ -8,6 +8,7 @@
 #include "base/ids.hpp"
 #include "device/host_plan.hpp"
 #include "device/shard_memory.hpp"
+#include "device/shard_sums.hpp"
 
 namespace seaway::device {
 
@@ -39,6 +40,7 @@ struct PartRun {
   std::vector<ShardMemory> blocks;              // Per block; empty until first needed.
   std::vector<std::uint64_t> block_bytes;       // Charged per device of each block, now.
   std::vector<std::uint64_t> block_needs;       // Of them, for gangs that are not done.
+  std::vector<ShardSums> sums;                  // Per value; empty without checksums.
   std::vector<SendState> sends;
   std::vector<ReceiveState> receives;
   Status failure;               // Why its gangs are no-ops, if it has failed.

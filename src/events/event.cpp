@@ -44,12 +44,15 @@ constexpr Words kWords[kEventKinds] = {
     {"host_joined", nullptr, "epoch", nullptr, nullptr},
     {"host_lost", nullptr, nullptr, nullptr, nullptr},
     {"scheduler_lost", nullptr, nullptr, nullptr, nullptr},
+    {"island_failed", nullptr, "for_ns", nullptr, nullptr},
     {"view", "parts", "number", nullptr, nullptr},
     {"launch_failed", "run", "times", "position", "device"},
     {"gang_given_up", "run", "start_ns", "position", "device"},
     {"gang_late", "run", "start_ns", "position", "device"},
     {"straggler", "run", "waited_ns", "position", "device"},
     {"rerun", "run", "stamp_before", nullptr, nullptr},
+    {"damage", "array", nullptr, "value", "device"},
+    {"miscompute", "run", nullptr, "position", "device"},
 };
 
 void append(std::string& text, const char* name, std::uint64_t number) {

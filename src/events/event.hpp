@@ -56,6 +56,8 @@ enum class EventKind : std::uint8_t {
   kHostJoined,  // A new life of an island's host, which knows nothing: island, value = its epoch.
   kHostLost,    // The controller knows that it is gone: island.
   kSchedulerLost,  // The same of a scheduler: island.
+  kIslandFailed,   // Its roles were lost too often: island, value = for how many ns it is left
+                   // alone, if neither is lost again; 0: it is used again.
   kView,           // A scheduler begins anew with what its host knows: island, value = number,
                    // object = parts that the host has.
   kLaunchFailed,   // A device did not launch a gang, of which nothing was executed: key, object =
@@ -67,9 +69,13 @@ enum class EventKind : std::uint8_t {
                    // object = run, tenant, place = device, value = how long they waited, in ns.
   kRerun,          // A run that failed of a loss waits for a new stamp: object = run, tenant, code,
                    // value = its stamp before.
+  kDamage,         // A value is not what its checksum says: island, place = device, object = array;
+                   // 0 for one inside a part: then stamp, position = its number in the part.
+  kMiscompute,     // A gang that ran twice gave two results: key, object = run, tenant, place =
+                   // device that did.
 };
-constexpr unsigned kEventKinds = 35;
-static_assert(static_cast<unsigned>(EventKind::kRerun) + 1 == kEventKinds);
+constexpr unsigned kEventKinds = 38;
+static_assert(static_cast<unsigned>(EventKind::kMiscompute) + 1 == kEventKinds);
 
 /// "gang_end".
 std::string_view to_string(EventKind kind);

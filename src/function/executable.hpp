@@ -49,10 +49,14 @@ class Executable {
   /// as well, by way of scratch.
   virtual OutputOperandPairs in_place() const { return {}; }
 
+  /// Whether running it once more gives the same bits, and does nothing else. So it is with all
+  /// graphs; a user's own code may draw numbers, or count how often it was called.
+  virtual bool is_repeatable() const { return true; }
+
   /// Runs all `shards` shards of one gang, collectives included. Buffers do not overlap, except
   /// that a donated operand may be an output. `parallelism` may be null: then in this thread only.
-  /// Bit-equal from run to run, whatever the number of threads. Does not throw.
-  /// Errors: kUserFunctionError from a native function; outputs are undefined then.
+  /// Bit-equal from run to run, whatever the number of threads, if it is repeatable. Does not
+  /// throw. Errors: kUserFunctionError from a native function; outputs are undefined then.
   virtual Status run(std::span<const ShardedBuffer> operands,
                      std::span<const ShardedBuffer> outputs, ShardedBuffer scratch,
                      std::size_t shards, Parallelism* parallelism) const = 0;

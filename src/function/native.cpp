@@ -22,6 +22,8 @@ class NativeExecutable final : public Executable {
   }
   std::uint64_t cost_ns() const override { return native_.cost_ns == 0 ? 1 : native_.cost_ns; }
 
+  bool is_repeatable() const override { return false; }
+
   /// Shards one after the other: the user's code is not asked to be thread-safe.
   Status run(std::span<const ShardedBuffer> operands, std::span<const ShardedBuffer> outputs,
              ShardedBuffer scratch, std::size_t shards, Parallelism*) const override {

@@ -4,6 +4,9 @@
 #include <bit>
 
 #include "base/check.hpp"
+#include "base/fault_point.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "island/scheduler_core.hpp"
 
 namespace seaway::island {
@@ -26,6 +29,7 @@ bool SchedulerCore::need_of(const Part& part, std::vector<std::uint64_t>& need) 
   loads_.clear();
   for (std::size_t i = 0; i < part.profile->plan->args.size(); ++i) {
     const ArrayRecord& record = arrays_[part.arrays[i]];
+    SEAWAY_PROBE_IF(record.spilling, "a part waits for a spill to end");
     if (record.spilling) return false;
     if (record.place == Place::kHost) loads_.push_back(part.arrays[i]);
   }
@@ -47,7 +51,9 @@ bool SchedulerCore::fits_now(const Part& part) const {
       for (const DeviceClass& same : part.profile->classes) {
         const std::uint64_t need = same.block_bytes(0, part.held) + same.output_bytes;
         for (DeviceId device : same.devices)
-          if (used_[device] + need > options_.memory_bytes) return false;
+          if (used_[device] + need >
+              options_.memory_bytes + (SEAWAY_MUTANT("memory ends a block later") ? 64 : 0))
+            return false;
       }
       return true;
     }
@@ -94,11 +100,13 @@ bool SchedulerCore::may_overtake(std::uint32_t slot) const {
   if (takes_room_now && !part.profile->plan->sends.empty() &&
       counters_.send_room_used_bytes + part.profile->plan->send_bytes > options_.send_room_bytes)
     return false;
+  SEAWAY_PROBE_IF(!fits_now(part), "a part could overtake, and has no room");
   if (!fits_now(part)) return false;
   std::uint32_t oldest = waiting_.front();
   while (!parts_[oldest].profile->shares_device_with(*part.profile))
     oldest = waiting_.after(parts_, oldest);
   SEAWAY_CHECK(oldest != slot, part.stamp);
+  if (SEAWAY_FAULT(kNoOvertake)) return false;
   Stamp beside = 0;
   return door_allows(oldest, slot, beside);
 }
@@ -180,6 +188,8 @@ bool SchedulerCore::door_allows(std::uint32_t waiting_slot, std::uint32_t slot,
   // `alone` becomes what earlier-stamped holders and the waiting part take together.
   for (DeviceId device : waiting.profile->devices) {
     alone[device] += used_[device] - behind[device] - spillable_[device];
+    SEAWAY_PROBE_IF(alone[device] > options_.memory_bytes,
+                    "a door is open, for others are in the way");
     if (alone[device] > options_.memory_bytes) return true;  // Not only overtakers are in its way.
   }
   if (!need_of(part, own)) return false;
@@ -192,6 +202,7 @@ bool SchedulerCore::door_allows(std::uint32_t waiting_slot, std::uint32_t slot,
     if (alone[device] + let_through[device] + own[device] > options_.memory_bytes &&
         own[device] > 0)
       return false;
+  SEAWAY_PROBE("a part overtakes beside one that waits");
   beside = waiting.stamp;
   return true;
 }
@@ -230,7 +241,9 @@ void SchedulerCore::admit(std::uint32_t slot, bool overtaking) {
   for (std::uint32_t i = 0; i < profile.plan->args.size(); ++i) {
     pin(part.arrays[i]);
     ArrayRecord& record = arrays_[part.arrays[i]];
+    SEAWAY_PROBE_IF(record.place == Place::kHost, "an array is loaded for a part");
     if (record.place != Place::kHost) continue;
+    if (SEAWAY_MUTANT("an array is loaded without room")) continue;
     record.place = Place::kDevice;  // The host loads it when its room begins.
     charge(record);
   }
@@ -255,6 +268,7 @@ void SchedulerCore::release_unplaced(Part& part) {
         options_.weakening != Weakening::kGangByGang)
       discharge(arrays_[part.arrays[part.output_at(index)]]);
   }
+  SEAWAY_PROBE_IF(part.fencing, "a cancelled part keeps its blocks behind a fence");
   if (!part.fencing) release_blocks(part);
 }
 
@@ -269,6 +283,7 @@ void SchedulerCore::release_blocks(Part& part) {
 // ---- The passes -----------------------------------------------------------------------------
 
 bool SchedulerCore::admit_waiting() {
+  if (SEAWAY_FAULT_IF(can_spill_oldest(), kNeedlessSpill)) start_spill(arrays_.oldest_spillable());
   if (!try_admission_ || waiting_.empty()) return false;
   try_admission_ = false;
   bool progress = false;
@@ -292,6 +307,7 @@ bool SchedulerCore::admit_waiting() {
       blocked[i] |= mask[i];
       devices += static_cast<std::uint32_t>(std::popcount(blocked[i]));
     }
+    SEAWAY_PROBE_IF(devices == options_.devices, "all devices have somebody who waits");
     if (devices == options_.devices) break;
     slot = after;
   }
@@ -316,6 +332,11 @@ bool SchedulerCore::spill_room_for(const ArrayRecord& record) const {
          options_.spill_bytes;
 }
 
+bool SchedulerCore::can_spill_oldest() const {
+  const std::uint32_t oldest = arrays_.oldest_spillable();
+  return oldest != kNoSlot && spill_room_for(arrays_[oldest]);
+}
+
 /// Rule 5: asks for spills and moves so that `slot`, which is first in order, will fit. Spills only
 /// when they suffice; else holders have to end first, and their end tries again.
 void SchedulerCore::make_room(std::uint32_t slot) {
@@ -337,6 +358,7 @@ void SchedulerCore::make_room(std::uint32_t slot) {
     any = true;
     if (spillable_[device] - spilling_[device] - own[device] < missing[device]) enough = false;
   }
+  SEAWAY_PROBE_IF(any && !enough, "room is missing, and spills do not suffice");
   if (any) request_moves(part);
   for (std::uint32_t at = enough && any ? arrays_.oldest_spillable() : kNoSlot; at != kNoSlot;) {
     const ArrayRecord& record = arrays_[at];
@@ -344,6 +366,7 @@ void SchedulerCore::make_room(std::uint32_t slot) {
     bool helps = false;
     for (DeviceId device : arrays_.devices_of(record)) helps |= missing[device] > 0;
     if (helps && record.scratch == 0 && spill_room_for(record)) {
+      SEAWAY_PROBE("an array is spilled to make room");
       for (DeviceId device : arrays_.devices_of(record))
         missing[device] -= std::min(missing[device], record.bytes_per_device);
       start_spill(at);
@@ -367,6 +390,7 @@ void SchedulerCore::start_move(Part& part) {
     part.send_room = part.profile->plan->send_bytes;
     counters_.send_room_used_bytes += part.send_room;
   }
+  SEAWAY_PROBE("an overtaker gives its sends to host room");
   part.moving = true;
   ++counters_.moves;
   act(Action::Kind::kMoveSends, part);

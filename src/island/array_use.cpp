@@ -1,6 +1,7 @@
 // Who still needs an array, and when its room ends: the array side of rules 3 and 5.
 
 #include "base/check.hpp"
+#include "base/mutant.hpp"
 #include "island/scheduler_core.hpp"
 
 namespace seaway::island {
@@ -13,7 +14,7 @@ void SchedulerCore::charge(const ArrayRecord& record) {
 
 void SchedulerCore::discharge(const ArrayRecord& record) {
   for (DeviceId device : arrays_.devices_of(record)) used_[device] -= record.bytes_per_device;
-  try_admission_ = true;
+  if (!SEAWAY_MUTANT("room that ends wakes nobody")) try_admission_ = true;
 }
 
 void SchedulerCore::note_spillable(std::uint32_t array) {
@@ -64,11 +65,12 @@ void SchedulerCore::end_reader(std::uint32_t array) {
 /// Rule 3: a dropped array's room goes behind its last reader, on each device by itself.
 void SchedulerCore::release_if_unread(std::uint32_t array) {
   ArrayRecord& record = arrays_[array];
-  if (!record.dropped || !record.made || record.gone || record.readers > 0 || record.spilling)
-    return;
+  if (!record.dropped || !record.made || record.gone || record.spilling) return;
+  if (record.readers > 0 && !SEAWAY_MUTANT("an array ends before its last reader")) return;
   record.gone = true;
   actions_.push_back({.kind = Action::Kind::kFree, .stamp = 0, .array = record.id});
-  if (record.spillable) note_unspillable(array);
+  if (record.spillable && !SEAWAY_MUTANT("an array that ended can be spilled"))
+    note_unspillable(array);
   if (record.place == Place::kDevice) discharge(record);
   if (record.place == Place::kHost && record.spill_charged && record.pins == 0) {
     record.spill_charged = false;
@@ -113,6 +115,8 @@ void SchedulerCore::start_spill(std::uint32_t array) {
   record.spilling = true;
   record.spill_charged = true;
   counters_.spilled_bytes += record.bytes_per_device * arrays_.devices_of(record).size();
+  if (SEAWAY_MUTANT("a spill is counted twice"))
+    counters_.spilled_bytes += record.bytes_per_device * arrays_.devices_of(record).size();
   ++counters_.spills;
   for (DeviceId device : arrays_.devices_of(record)) spilling_[device] += record.bytes_per_device;
   actions_.push_back({.kind = Action::Kind::kSpill, .stamp = 0, .array = record.id});

@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/fault_point.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "island/scheduler_core.hpp"
 
 namespace seaway::island {
@@ -18,7 +21,9 @@ bool SchedulerCore::holds(const Part& part, const Wait& wait) const {
   std::uint32_t own = 1;
   for (std::uint32_t i = 0; i < part.profile->plan->sends.size(); ++i)
     own += part.arrays[part.send_at(i)] == array;
-  return arrays_[array].made && arrays_[array].readers <= own;
+  const bool is_read =
+      arrays_[array].readers > own && !SEAWAY_MUTANT("a donation is taken before it is read");
+  return arrays_[array].made && !is_read;
 }
 
 /// Moves `cursor` past all that holds, and so `free_end`. What holds once holds for ever.
@@ -105,7 +110,7 @@ void SchedulerCore::place(std::uint32_t slot, std::uint32_t to) {
   for (const DeviceClass& same : profile.classes) {
     const std::uint64_t less = same.block_bytes(from, part.held) - same.block_bytes(to, part.held);
     for (DeviceId device : same.devices) {
-      used_[device] -= less;
+      if (!SEAWAY_MUTANT("room of steps that are over is kept")) used_[device] -= less;
       unfinished_[device] += cost;
       gangs_[device] += to - from;
     }
@@ -136,7 +141,7 @@ void SchedulerCore::outputs_placed(Part& part, std::uint32_t to) {
       ArrayRecord& from = arrays_[part.arrays[profile.donated_from[index]]];
       record.place = from.place;
       from.place = Place::kNowhere;
-      from.gone = true;
+      from.gone = !SEAWAY_MUTANT("an array is donated and kept");
     } else if (options_.weakening == Weakening::kGangByGang) {
       charge(record);
     }
@@ -165,6 +170,7 @@ bool SchedulerCore::place_ready() {
       return room_for_next_gang(parts_[at]) &&
              (!competing || busy_ns(parts_[at]) < options_.window_ns);
     });
+    SEAWAY_PROBE_IF(slot == ReadyQueue::kNone, "no free gang may be placed now");
     if (slot == ReadyQueue::kNone) break;
     Part& part = parts_[slot];
     part.ready = false;
@@ -172,11 +178,13 @@ bool SchedulerCore::place_ready() {
     const std::vector<std::uint64_t>& cost = part.profile->cost_before;
     if (competing) {
       // At least one gang; else as many as begin within the window.
+      SEAWAY_PROBE("gangs are placed for one window");
       const std::uint64_t until = cost[part.next] + options_.window_ns - busy_ns(part);
       const auto past = std::lower_bound(cost.begin() + part.next + 1, cost.begin() + to, until);
       to = static_cast<std::uint32_t>(past - cost.begin());
     }
     if (options_.weakening == Weakening::kGangByGang) to = part.next + 1;
+    if (SEAWAY_FAULT(kGangsApart)) to = part.next + 1;
     ready_.charge(part.tenant, cost[to] - cost[part.next]);
     place(slot, to);
     progress = true;
@@ -193,6 +201,8 @@ bool SchedulerCore::place_early() {
   if (options_.early == EarlyPlacement::kWhenIdle)
     for (DeviceId device : part.profile->devices)
       if (gangs_[device] > 0) return false;
+  if (SEAWAY_FAULT(kNoEarlyGang)) return false;
+  SEAWAY_PROBE("a gang is placed before its inputs exist");
   ++counters_.gangs_placed_early;
   ready_.charge(part.tenant, part.profile->plan->gangs[part.next].cost_ns);
   place(slot, part.next + 1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/probe.hpp"
 #include "island/restoring.hpp"
 
 namespace seaway::island {
@@ -95,6 +96,7 @@ void SchedulerCore::Restoring::begin(std::uint32_t slot, const PartState& state)
     --core_.counters_.parts_waiting;
   }
   if (part.admitted) ++core_.counters_.admitted;
+  SEAWAY_PROBE_IF(part.cancelled, "a scheduler begins anew with a cancelled part");
   if (part.cancelled) ++core_.counters_.cancelled;
   if (!state.overtakes) return;
   part.overtaker = true;
@@ -145,6 +147,7 @@ bool SchedulerCore::Restoring::is_through(const Part& part) {
 void SchedulerCore::Restoring::pin(std::uint32_t array) {
   ArrayRecord& record = core_.arrays_[array];
   ++record.pins;
+  SEAWAY_PROBE_IF(record.place == Place::kHost, "a scheduler begins anew with a load to come");
   if (record.place != Place::kHost) return;
   record.place = Place::kDevice;  // The host loads it when the room of the part begins.
   core_.charge(record);
@@ -168,6 +171,8 @@ Status SchedulerCore::Restoring::use_args(Part& part, const PartState& state) {
       record.dropped = true;
     }
     if (!part.admitted) continue;
+    SEAWAY_PROBE_IF(is_done(state, end.key),
+                    "a scheduler begins anew behind the last reader of an argument");
     if (is_through(part) || is_done(state, end.key)) {
       part.arrays[end.index] = kNoSlot;
       continue;
@@ -200,6 +205,7 @@ Status SchedulerCore::Restoring::use_outputs(Part& part, const PartState& state)
                             text(made.key) + " of " + of_part(part.stamp) +
                             ", which makes it, is not placed");
     if (!part.cancelled) continue;
+    SEAWAY_PROBE("a scheduler begins anew with poison to come");
     record.made = true;  // Poison, without room.
     record.finished = true;
   }
@@ -226,6 +232,14 @@ void SchedulerCore::Restoring::make_output(Part& part, const PartState& state,
     ArrayRecord& from = core_.arrays_[args_[donor]];
     if (!from.gone) {  // Else it was taken over at the host already.
       record.place = from.place;
+      if (from.place == Place::kHost) {  // The gang has done nothing: it was never loaded for it.
+        record.place = Place::kNowhere;
+        if (from.spill_charged) {
+          from.spill_charged = false;
+          core_.counters_.spilled_bytes -=
+              from.bytes_per_device * core_.arrays_.devices_of(from).size();
+        }
+      }
       from.place = Place::kNowhere;
       from.gone = true;
       return;

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/fault_point.hpp"
+#include "base/mutant.hpp"
 #include "program/codec.hpp"
 #include "program/order_kind.hpp"
 #include "wire/frame_builder.hpp"
@@ -39,15 +41,26 @@ struct SchedulerActor::Decoder {
     for (ArrayId& id : launch.outputs) id = ids[next++];
   }
 
-  /// Everything that was known is forgotten: what is so is what the host says, in this view.
+  static bool is_of_peer(const Frame& frame) {
+    bool is_exists = false;
+    const Status status = wire::read_frame<Message>(frame, [&is_exists](Message::Reader message) {
+      is_exists = message.which() == Message::EXISTS;
+      return Status();
+    });
+    return status.ok() && is_exists;
+  }
+
+  /// Everything that was known is forgotten but for what peers have said, who say it once: what is
+  /// so is what the host says, in this view.
   static void view(SchedulerActor& self, wire::View::Reader view) {
     self.view_ = view.getNumber();
+    self.is_view_over_ = false;
     self.is_waiting_ = true;
     self.orders_.clear();
     self.exists_.clear();
     self.finished_.clear();
     self.failed_.clear();
-    self.held_.clear();
+    std::erase_if(self.held_, [](const Frame& frame) { return !is_of_peer(frame); });
     self.said_.clear();
     self.launches_.clear();
     self.named_.clear();
@@ -131,6 +144,7 @@ struct SchedulerActor::Decoder {
       }
     }
     if (role != Role::kHost || peer.getIndex() != self.island_ || !peer.getLost()) return;
+    self.is_view_over_ = true;
     wire::FrameBuilder builder;
     auto complaint = builder.init_root<Message>().initComplaint();
     complaint.setRole(peer.getRole());
@@ -157,6 +171,9 @@ struct SchedulerActor::Decoder {
       self.take_actions();
     }
     for (const std::uint64_t array : batch.getFrees()) self.core_.free(array);
+    // Until the receiver's part is over, whoever has lost what was said may have to hear it again.
+    const Stamp oldest = batch.getOldest();
+    std::erase_if(self.said_, [oldest](const Said& said) { return said.stamp < oldest; });
   }
 
   static void dones(SchedulerActor& self, wire::DoneBatch::Reader batch) {
@@ -200,7 +217,9 @@ void SchedulerActor::receive(const Frame& frame) { handle(frame); }
 /// Begins to work with what the host knows, and with what was said while that was on its way.
 void SchedulerActor::restore(const Snapshot& snapshot) {
   is_waiting_ = false;
-  core_ = SchedulerCore(options_);
+  SchedulerCore anew(options_);
+  core_.pass_on_edges(anew);
+  core_ = std::move(anew);
   events_.record({.time_ns = now_ns_,
                   .object = snapshot.parts.size(),
                   .value = view_,
@@ -260,7 +279,10 @@ void SchedulerActor::handle(const Frame& frame) {
         Decoder::launches(*this, message.getLaunches());
         break;
       case Message::DONES:
-        if (message.getInView() != view_) break;
+        if (message.getInView() != view_ &&
+            !SEAWAY_MUTANT("a host's word of an earlier view counts"))
+          break;
+        if (is_view_over_) break;
         Decoder::dones(*this, message.getDones());
         break;
       case Message::EXISTS:
@@ -282,7 +304,7 @@ void SchedulerActor::handle(const Frame& frame) {
       case Message::CANCELS:
         for (const auto cancel : message.getCancels()) core_.cancel(cancel.getStamp());
         // Ahead of the orders: what becomes poison there names the cause.
-        pass_on(frame);
+        if (!SEAWAY_MUTANT("a host is not told why a run is cancelled")) pass_on(frame);
         break;
       case Message::WEIGHTS:
         for (const auto weight : message.getWeights()) {
@@ -352,7 +374,6 @@ void SchedulerActor::take_actions() {
       if (view_ > 0) said_.push_back({action.stamp, action.edge, action.peer});
     } else if (action.kind == Action::Kind::kFinished) {
       finished_.push_back(action);
-      std::erase_if(said_, [&action](const Said& said) { return said.stamp == action.stamp; });
     } else {
       orders_.push_back(action);
     }
@@ -448,8 +469,8 @@ void SchedulerActor::flush_exists() {
                    [](const Action& a, const Action& b) { return a.peer < b.peer; });
   for (std::size_t begin = 0; begin < exists_.size();) {
     const IslandId peer = exists_[begin].peer;
-    std::size_t end = begin;
-    while (end < exists_.size() && exists_[end].peer == peer) ++end;
+    std::size_t end = begin + 1;
+    while (end < exists_.size() && exists_[end].peer == peer && !SEAWAY_FAULT(kExistsApart)) ++end;
     wire::FrameBuilder builder;
     auto list = builder.init_root<Message>().initExists(static_cast<unsigned>(end - begin));
     for (std::size_t i = begin; i < end; ++i) {

@@ -65,13 +65,15 @@ class SchedulerActor final : public actor::Actor {
   std::vector<Failed> failed_;
   // Where scheduler and host are processes of their own: see schemas/seaway.capnp, "views".
   std::uint32_t view_ = 0;
+  bool is_view_over_ = false;     // Words of the host were lost in it: the next one is near.
   std::uint64_t turn_ = 0;        // Of the controller, that was heard of last.
   bool is_waiting_ = false;       // For what the host knows, in this view,
   std::vector<Frame> held_;       // and what was said meanwhile.
   std::vector<Frame> early_;      // Of the host, in a view that has not come yet.
   std::vector<Launch> launches_;  // All that is unfinished, as the view began,
   std::vector<ArrayId> named_;    // and the arrays that may still be named.
-  std::vector<Said> said_;        // To be said again to a peer that begins anew.
+  std::vector<Said> said_;        // To be said again to a peer that begins anew, while a part of
+                                  // the run is unfinished anywhere.
 };
 
 }  // namespace seaway::island

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/mutant.hpp"
 
 namespace seaway::island {
 namespace {
@@ -255,6 +256,16 @@ void SchedulerCore::exists(Stamp stamp, std::uint32_t edge) {
   advance();
 }
 
+void SchedulerCore::pass_on_edges(SchedulerCore& next) const {
+  for (const Early& early : early_) next.exists(early.stamp, early.edge);
+  for (std::uint32_t slot = live_.front(); slot != kNoSlot; slot = live_.after(parts_, slot)) {
+    const Part& part = parts_[slot];
+    const std::vector<program::Receive>& receives = part.profile->plan->receives;
+    for (std::size_t i = 0; i < receives.size(); ++i)
+      if (part.bit(i)) next.exists(part.stamp, receives[i].edge);
+  }
+}
+
 void SchedulerCore::received(Stamp stamp, std::uint32_t edge) {
   const std::uint32_t slot = find(stamp);
   if (slot == kNoSlot || parts_[slot].cancelled) return;
@@ -264,7 +275,7 @@ void SchedulerCore::received(Stamp stamp, std::uint32_t edge) {
   const std::size_t bit = part.profile->plan->receives.size() + first->index;
   if (part.bit(bit)) return;
   part.set_bit(bit);
-  end_send(part, first->index);
+  if (!SEAWAY_MUTANT("a value that was received keeps its room")) end_send(part, first->index);
   --part.sends_left;
   finish_if_over(slot);
   advance();
@@ -280,7 +291,11 @@ void SchedulerCore::end_send(Part& part, std::uint32_t index) {
   const std::uint32_t at = part.send_at(index);
   const std::uint32_t array = part.arrays[at];
   if (array == kNoSlot) return;  // It was moved before.
-  end_pin(part, at);
+  if (part.admitted) {
+    end_pin(part, at);
+  } else {  // An edge to a host that is lost ends at once; it was not pinned yet.
+    part.arrays[at] = kNoSlot;
+  }
   end_reader(array);
   erase_if_over(array);
 }
@@ -368,7 +383,8 @@ void SchedulerCore::cancel(Stamp stamp) {
   stop_waiting(slot);
   if (part.ready) ready_.remove(part.tenant, slot);
   part.ready = false;
-  part.fencing = part.admitted && profile.plan->sends.size() + profile.plan->receives.size() > 0;
+  part.fencing = part.admitted && !SEAWAY_MUTANT("a cancelled part does not wait for transfers") &&
+                 profile.plan->sends.size() + profile.plan->receives.size() > 0;
   if (part.admitted) release_unplaced(part);
   if (!part.admitted) --counters_.parts_waiting;
   waiting_.remove(parts_, slot);

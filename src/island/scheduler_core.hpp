@@ -119,6 +119,9 @@ class SchedulerCore {
   Status launch(const Launch& launch);
   /// Edge `edge` of run `stamp` exists on its sender, or is poison. May come before the launch.
   void exists(Stamp stamp, std::uint32_t edge);
+  /// Tells `next`, which is to be restored in the place of this one, which edges of unfinished
+  /// parts exist: peers say that once, and neither host nor controller knows.
+  void pass_on_edges(SchedulerCore& next) const;
   /// Rule 6. Unplaced gangs vanish; placed ones are still reported by done(). At kCancel the host
   /// fences the transfers of the part, in both directions, and answers with fenced(); until then an
   /// admitted part with edges keeps its room. No received() is awaited any more.
@@ -235,6 +238,7 @@ class SchedulerCore {
   bool reads(const Part& part, std::uint32_t array) const;
   void request_moves(const Part& part);
   bool may_move(const Part& part) const;
+  bool can_spill_oldest() const;
   bool spill_room_for(const ArrayRecord& record) const;
   void start_move(Part& part);
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct SliceRequest {
   bool spread = false;  // The least loaded devices; so too when neither is said. Not both.
 };
 
+/// Whether an island may be chosen.
+using IslandFilter = std::function<bool(IslandId)>;
+
 class SliceBinder {
  public:
   virtual ~SliceBinder() = default;
@@ -30,9 +34,10 @@ class SliceBinder {
   /// Binds a new slice. Errors: kInvalidArgument or kResourceExhausted with the numbers;
   /// kDeviceLost when only devices that are lost keep it from fitting.
   virtual Result<Binding> acquire(ClientId client, SliceId slice, const SliceRequest& request) = 0;
-  /// Binds `slice` anew, to other devices where there are any. Errors: kDeviceLost when it lies on
-  /// a lost device and none can take its place; it stays where it is.
-  virtual Result<Binding> rebind(SliceId slice) = 0;
+  /// Binds `slice` anew, to other devices where there are any; on another island only if it
+  /// `may_go` there. Errors: kDeviceLost when it lies on a lost device and none can take its place;
+  /// it stays where it is.
+  virtual Result<Binding> rebind(SliceId slice, const IslandFilter& may_go) = 0;
   virtual Status release(SliceId slice) = 0;
   /// No slice is bound to `device` any more; those that are stay until they are bound anew. False
   /// when it is known to be lost.

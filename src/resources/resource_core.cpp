@@ -34,7 +34,7 @@ IslandId ResourceCore::add_island(std::vector<DeviceInfo> devices) {
 
 Result<BoundSlice> ResourceCore::acquire(const SliceRequest& request) {
   if (Status status = check(request); !status.ok()) return status;
-  Result<Candidate> chosen = choose(request, nullptr);
+  Result<Candidate> chosen = choose(request, nullptr, [](IslandId) { return true; });
   if (!chosen.ok()) return chosen.status();
   add_load(chosen->binding);
   ++slices_of_tenant_[request.tenant];
@@ -43,13 +43,14 @@ Result<BoundSlice> ResourceCore::acquire(const SliceRequest& request) {
   return added.first->second;
 }
 
-Result<BoundSlice> ResourceCore::rebind(SliceId slice, ClientId client) {
+Result<BoundSlice> ResourceCore::rebind(SliceId slice, ClientId client,
+                                        const program::IslandFilter& may_go) {
   const Result<BoundSlice*> found = held(slice, client);
   if (!found.ok()) return found.status();
   BoundSlice& bound = **found;
   // Its own load is no reason to move, nor to stay.
   remove_load(bound.binding);
-  Result<Candidate> chosen = choose(bound.request, &bound.binding);
+  Result<Candidate> chosen = choose(bound.request, &bound.binding, may_go);
   if (!chosen.ok()) {
     // Where it is now is always possible, unless something of it is lost.
     SEAWAY_CHECK(chosen.status().code() == StatusCode::kDeviceLost, chosen.status().to_string());
@@ -183,7 +184,8 @@ Status ResourceCore::check_kind_and_island(const SliceRequest& request) const {
 }
 
 Result<ResourceCore::Candidate> ResourceCore::choose(const SliceRequest& request,
-                                                     const program::Binding* present) const {
+                                                     const program::Binding* present,
+                                                     const program::IslandFilter& may_go) const {
   std::optional<Candidate> best;
   const auto badness = [](const Candidate& candidate) {
     return std::tie(candidate.reused, candidate.highest_load, candidate.total_load,
@@ -191,6 +193,7 @@ Result<ResourceCore::Candidate> ResourceCore::choose(const SliceRequest& request
   };
   for (IslandId island = 0; island < islands_.size(); ++island) {
     if (request.island && *request.island != island) continue;
+    if (!(present && present->island == island) && !may_go(island)) continue;
     std::set<std::string> kinds;
     for (const DeviceInfo& device : islands_[island].devices) kinds.insert(device.kind);
     for (const std::string& kind : kinds) {

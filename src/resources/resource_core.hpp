@@ -10,6 +10,7 @@
 
 #include "base/ids.hpp"
 #include "program/lowering.hpp"
+#include "program/slice_binder.hpp"
 #include "seaway/sharding.hpp"
 #include "seaway/status.hpp"
 
@@ -65,10 +66,12 @@ class ResourceCore {
   /// client.
   Result<BoundSlice> acquire(const SliceRequest& request);
   /// Binds it anew, to devices other than its present ones as far as there are such; it may move to
-  /// another island unless its request names one.
+  /// another island unless its request names one, or `may_go` says no to it.
   /// Errors: kInvalidArgument if it is not held; kPermissionDenied if another client holds it;
   /// kDeviceLost if it lies on a lost device and no others can take its place.
-  Result<BoundSlice> rebind(SliceId slice, ClientId client);
+  Result<BoundSlice> rebind(
+      SliceId slice, ClientId client,
+      const program::IslandFilter& may_go = [](IslandId) { return true; });
   /// Errors: as rebind().
   Status release(SliceId slice, ClientId client);
   /// The client is gone: releases its slices and returns them, by rising id.
@@ -110,7 +113,8 @@ class ResourceCore {
   Status check_kind_and_island(const SliceRequest& request) const;
   bool would_fit(const SliceRequest& request) const;
   Status too_many_lost(const SliceRequest& request) const;
-  Result<Candidate> choose(const SliceRequest& request, const program::Binding* present) const;
+  Result<Candidate> choose(const SliceRequest& request, const program::Binding* present,
+                           const program::IslandFilter& may_go) const;
   std::optional<Candidate> choose_on(IslandId island, const SliceRequest& request,
                                      const std::string& kind,
                                      const program::Binding* present) const;

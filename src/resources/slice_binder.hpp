@@ -33,8 +33,8 @@ class ResourceBinder final : public program::SliceBinder {
     if (!bound.ok()) return bound.status();
     return bound->binding;
   }
-  Result<program::Binding> rebind(SliceId slice) override {
-    auto bound = core_.rebind(slice, client_of(slice));
+  Result<program::Binding> rebind(SliceId slice, const program::IslandFilter& may_go) override {
+    auto bound = core_.rebind(slice, client_of(slice), may_go);
     if (!bound.ok()) return bound.status();
     return bound->binding;
   }

@@ -12,18 +12,26 @@ namespace seaway::sim {
 namespace {
 
 /// While a handler runs or waits; ends with its coroutine.
-class Handling {
+class HandlerRuns {
  public:
-  Handling(AppLedger& ledger, std::uint64_t number, const AppLife& life, bool is_marked = false)
-      : ledger_(ledger), number_(number), life_(life), is_marked_(is_marked) {
-    ledger_.begin(number_, life_, is_marked_);
+  HandlerRuns(AppStage& stage, std::uint64_t number, const AppLife& life, bool is_marked = false)
+      : stage_(stage), number_(number), life_(life), is_marked_(is_marked) {
+    write(Handling::Kind::kBegin);
+    stage_.ledger.begin(number_, life_, is_marked_);
   }
-  ~Handling() { ledger_.end(number_, life_, is_marked_); }
-  Handling(const Handling&) = delete;
-  Handling& operator=(const Handling&) = delete;
+  ~HandlerRuns() {
+    write(Handling::Kind::kEnd);
+    stage_.ledger.end(number_, life_, is_marked_);
+  }
+  HandlerRuns(const HandlerRuns&) = delete;
+  HandlerRuns& operator=(const HandlerRuns&) = delete;
 
  private:
-  AppLedger& ledger_;
+  void write(Handling::Kind kind) {
+    stage_.history.handle(kind, number_, life_.member, life_.incarnation, is_marked_);
+  }
+
+  AppStage& stage_;
   const std::uint64_t number_;
   const AppLife life_;
   const bool is_marked_;
@@ -39,7 +47,7 @@ WorldActor<kTight>::WorldActor(Self self, AppStage* stage, std::uint32_t level)
       stage_(*stage),
       level_(level),
       life_(life_of(self_, self_.template ref<WorldActor>().name())) {
-  stage_.ledger.be_born(life_);
+  stage_.ledger.be_born(life_, self_.here().hosts.front());
 }
 
 template <bool kTight>
@@ -68,14 +76,14 @@ AppAsked WorldActor<kTight>::asked(std::string_view what) const {
 template <bool kTight>
 void WorldActor<kTight>::note_answer(std::uint64_t number, const Result<Reply<Told>>& reply,
                                      MemberName member) const {
-  if (!reply.ok()) return stage_.ledger.answer(number, reply.status());
-  stage_.ledger.compare(number, (*reply)->getValue(), value_of(number, (*reply)->getIndex()));
-  stage_.ledger.answer(number, {}, {member, (*reply)->getIncarnation()});
+  if (!reply.ok()) return stage_.answer(number, reply.status());
+  stage_.compare(number, (*reply)->getValue(), value_of(number, (*reply)->getIndex()));
+  stage_.answer(number, {}, {member, (*reply)->getIncarnation()});
 }
 
 template <bool kTight>
 Reply<Told> WorldActor<kTight>::plain(Request<Plain> request) {
-  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  const HandlerRuns handling(stage_, request->getNumber(), life_);
   return tell(request->getNumber());
 }
 
@@ -83,27 +91,27 @@ Reply<Told> WorldActor<kTight>::plain(Request<Plain> request) {
 template <bool kTight>
 Reply<Told> WorldActor<kTight>::chain(Request<Told> request) {
   const std::uint64_t number = stage_.ledger.next_in_chain(request->getNumber());
-  const Handling handling(stage_.ledger, number, life_);
+  const HandlerRuns handling(stage_, number, life_);
   return tell(number, value_after(request->getValue()));
 }
 
 template <bool kTight>
 Task<Reply<Told>> WorldActor<kTight>::slow(Request<Slow> request) {
-  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  const HandlerRuns handling(stage_, request->getNumber(), life_);
   static_cast<void>(co_await self_.sleep(std::chrono::nanoseconds(request->getAmount())));
   co_return tell(request->getNumber());
 }
 
 template <bool kTight>
 Task<Reply<Told>> WorldActor<kTight>::poll(Request<Poll> request) {
-  const Handling handling(stage_.ledger, request->getNumber(), life_, true);
+  const HandlerRuns handling(stage_, request->getNumber(), life_, true);
   static_cast<void>(co_await self_.sleep(std::chrono::nanoseconds(request->getAmount())));
   co_return tell(request->getNumber());
 }
 
 template <bool kTight>
 Task<Reply<Told>> WorldActor<kTight>::relay(Request<Relay> request) {
-  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  const HandlerRuns handling(stage_, request->getNumber(), life_);
   std::vector<ActorMesh<Roomy>> targets;
   for (const auto& [level, mesh] : stage_.meshes) {
     if (level > level_) targets.push_back(mesh);
@@ -117,7 +125,7 @@ Task<Reply<Told>> WorldActor<kTight>::relay(Request<Relay> request) {
       nested.deadline_ns = 1 + self_.random() % 3'000'000;
       options.deadline = std::chrono::nanoseconds(nested.deadline_ns);
     }
-    const std::uint64_t number = stage_.ledger.ask(nested);
+    const std::uint64_t number = stage_.ask(nested);
     const auto reply = co_await target.call(
         &Roomy::plain, [&](auto m) { m.setNumber(number); }, options);
     note_answer(number, reply, target.name());
@@ -127,10 +135,10 @@ Task<Reply<Told>> WorldActor<kTight>::relay(Request<Relay> request) {
 
 template <bool kTight>
 Task<Reply<Told>> WorldActor<kTight>::meet(Request<Meet> request) {
-  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  const HandlerRuns handling(stage_, request->getNumber(), life_);
   const auto other = request.template actor<Roomy>(request->getBeside());
   if (!other.ok()) co_return other.status();
-  const std::uint64_t number = stage_.ledger.ask(asked("met"));
+  const std::uint64_t number = stage_.ask(asked("met"));
   const auto reply = co_await other->call(&Roomy::plain, [&](auto m) { m.setNumber(number); });
   note_answer(number, reply, other->name());
   co_return tell(request->getNumber());
@@ -138,18 +146,21 @@ Task<Reply<Told>> WorldActor<kTight>::meet(Request<Meet> request) {
 
 template <bool kTight>
 Result<Reply<Told>> WorldActor<kTight>::watch(Request<Watch> request) {
-  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  const HandlerRuns handling(stage_, request->getNumber(), life_);
   const auto others = request.template mesh<Roomy>(request->getBeside());
   if (!others.ok()) return others.status();
   const std::uint64_t number = others->at(0).name().mesh;
   // Who watches twice hears twice.
-  if (watched_.insert(number).second) self_.monitor(*others);
+  if (watched_.insert(number).second) {
+    stage_.ledger.watch({0, life_.member, life_.incarnation}, number);
+    self_.monitor(*others);
+  }
   return tell(request->getNumber());
 }
 
 template <bool kTight>
 Task<Reply<Told>> WorldActor<kTight>::nest(Request<Nest> request) {
-  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  const HandlerRuns handling(stage_, request->getNumber(), life_);
   Placement placement = self_.here();
   placement.hosts.clear();
   const std::uint64_t members = 1 + self_.random() % 3;
@@ -165,7 +176,7 @@ Task<Reply<Told>> WorldActor<kTight>::nest(Request<Nest> request) {
   if (!children.ok()) co_return tell(request->getNumber());  // Their hosts are perhaps dead.
   for (std::uint32_t i = 0; i < children->size(); ++i) {
     const bool is_nest = request->getAmount() > 1 && i == 0;
-    const std::uint64_t number = stage_.ledger.ask(asked(is_nest ? "nested" : "child"));
+    const std::uint64_t number = stage_.ask(asked(is_nest ? "nested" : "child"));
     const ActorRef<Roomy> child = children->at(i);
     const auto fill = [&](auto m) {
       m.setNumber(number);
@@ -177,9 +188,10 @@ Task<Reply<Told>> WorldActor<kTight>::nest(Request<Nest> request) {
     note_answer(number, reply, child.name());
   }
   const std::uint64_t end = self_.random() % 3;
+  if (end == 0) stage_.history.note_death_wish();
   if (end == 0) static_cast<void>(co_await children->stop(std::chrono::milliseconds(20)));
   if (end == 1) {
-    ++stage_.ledger.faults.deaths;
+    stage_.note_death();
     children->kill();
   }
   co_return tell(request->getNumber());  // Else they end with this one.
@@ -187,7 +199,7 @@ Task<Reply<Told>> WorldActor<kTight>::nest(Request<Nest> request) {
 
 template <bool kTight>
 Task<> WorldActor<kTight>::feed(Request<Feed> request, Writer<Told> writer) {
-  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  const HandlerRuns handling(stage_, request->getNumber(), life_);
   for (std::uint64_t i = 0; i < request->getAmount(); ++i) {
     const auto reply = tell(i, value_of(request->getNumber() + i, index()));
     const auto written = co_await writer.write(reply);
@@ -197,7 +209,7 @@ Task<> WorldActor<kTight>::feed(Request<Feed> request, Writer<Told> writer) {
 
 template <bool kTight>
 void WorldActor<kTight>::later(Request<Later> request, Promise<Told> promise) {
-  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  const HandlerRuns handling(stage_, request->getNumber(), life_);
   if (request->getAmount() == 0) return;
   const auto reply = tell(request->getNumber());
   if (request->getAmount() == 1) return promise.keep(reply);
@@ -208,14 +220,14 @@ void WorldActor<kTight>::later(Request<Later> request, Promise<Told> promise) {
 
 template <bool kTight>
 Status WorldActor<kTight>::crash(Request<Crash> request) {
-  const Handling handling(stage_.ledger, request->getNumber(), life_);
-  ++stage_.ledger.faults.deaths;
+  const HandlerRuns handling(stage_, request->getNumber(), life_);
+  stage_.note_death();
   throw std::runtime_error("asked to");
 }
 
 template <bool kTight>
 void WorldActor<kTight>::hear(const Death& death) {
-  stage_.ledger.hear({0, life_.member, life_.incarnation}, death);
+  stage_.hear({0, life_.member, life_.incarnation}, death);
 }
 
 template class WorldActor<false>;
@@ -223,13 +235,13 @@ template class WorldActor<true>;
 
 Account::Account(Self self, AppStage* stage)
     : self_(std::move(self)), stage_(*stage), life_(life_of(self_, self_.ref<Account>().name())) {
-  stage_.ledger.be_born(life_);
+  stage_.ledger.be_born(life_, self_.here().hosts.front());
 }
 Account::~Account() { stage_.ledger.die(life_); }
 
 Reply<Told> Account::deposit(Request<Deposit> request) {
   const std::uint64_t number = request->getNumber();
-  const Handling handling(stage_.ledger, number, life_);
+  const HandlerRuns handling(stage_, number, life_);
   if (std::find(numbers_.begin(), numbers_.end(), number) != numbers_.end()) {
     stage_.ledger.deposit_twice(number, life_);
   }
@@ -243,13 +255,13 @@ Reply<Told> Account::deposit(Request<Deposit> request) {
 }
 
 Reply<Deposits> Account::audit(Request<Audit> request) {
-  const Handling handling(stage_.ledger, request->getNumber(), life_);
+  const HandlerRuns handling(stage_, request->getNumber(), life_);
   return save();
 }
 
 Status Account::crash(Request<Crash> request) {
-  const Handling handling(stage_.ledger, request->getNumber(), life_);
-  ++stage_.ledger.faults.deaths;
+  const HandlerRuns handling(stage_, request->getNumber(), life_);
+  stage_.note_death();
   throw std::runtime_error("asked to");
 }
 

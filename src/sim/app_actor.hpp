@@ -10,6 +10,7 @@
 
 #include "sim/app_ledger.hpp"
 #include "sim/app_messages.hpp"
+#include "sim/app_stage.hpp"
 
 namespace seaway::sim {
 
@@ -24,16 +25,6 @@ constexpr std::uint32_t kTightMailbox = 3;
 /// Level of actors that ask nobody. Who waits asks higher levels only, so that none waits in a
 /// ring.
 constexpr std::uint32_t kTopLevel = 100;
-
-/// What all actors of a world know. Outlives them.
-struct AppStage {
-  AppLedger& ledger;
-  std::uint32_t hosts = 1;
-  /// Runs work outside of all handlers.
-  std::function<void(std::function<void()>)> post;
-  /// Who may be asked by others, with their levels.
-  std::vector<std::pair<std::uint32_t, ActorMesh<Roomy>>> meshes = {};
-};
 
 /// What member `index` answers to request `number`.
 constexpr std::uint64_t value_of(std::uint64_t number, std::uint32_t index) {

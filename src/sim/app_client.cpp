@@ -9,6 +9,7 @@
 namespace seaway::sim {
 namespace {
 
+constexpr std::uint64_t kRequestNs = 30'000'000'000;
 constexpr std::uint64_t kClientStream = 0x61707063'6c690000;
 
 /// Fills any request that has these.
@@ -27,14 +28,18 @@ AppClient::AppClient(const AppWorld& world, std::uint32_t number, SimulatedWorld
       simulation_(simulation),
       stage_(stage),
       verdict_(verdict),
+      scribe_(stage.history, number, kRequestNs),
       random_(world.seed, kClientStream + number) {}
 
 void AppClient::live() {
-  auto client = simulation_.connect({});
+  auto client = scribe_.ask(CallKind::kConnect, [this] { return simulation_.connect({}); });
   if (!client.ok()) return expect_excused("connect", client.status());
   client_ = *std::move(client);
-  if (!spawn_all()) return;
+  if (!spawn_all()) return stage_.history.note_death_wish();
   for (std::uint32_t i = 0; i < world_.actions && verdict_.ok(); ++i) {
+    // Each has a stream of its own: one less leaves the others as they were.
+    random_ = RandomStream(world_.seed, mix64(kClientStream + number_) + 1 + i);
+    if (world_.edits.skips(number_ - 1, i)) continue;
     act();
     if (random_.chance(30)) {
       simulation_.sleep(std::chrono::nanoseconds(random_.below(1 + world_.pause_ns)));
@@ -43,11 +48,15 @@ void AppClient::live() {
   settle_all();
   for (const Future<void>& stop : std::exchange(stops_, {})) expect_stopped(stop.get().status());
   if (accounts_) audit();
+  expect_room();
   if (random_.chance(40) && !roomy_.empty()) {
-    ++stage_.ledger.faults.deaths;
-    expect_stopped(roomy_.front().stop(std::chrono::milliseconds(50)).get().status());
+    stage_.note_death();
+    stops_.push_back(roomy_.front().stop(std::chrono::milliseconds(50)));
+    write_stop();
+    expect_stopped(stops_.back().get().status());
   }
-  ++stage_.ledger.faults.deaths;  // Others may still ask what ends now with this client.
+  if (verdict_.ok()) scribe_.end_client();
+  stage_.note_death();  // Others may still ask what ends now with this client.
 }
 
 /// Anything may fail while hosts die, with one of these.
@@ -78,19 +87,36 @@ SpawnOptions AppClient::random_options() {
   SpawnOptions options = SpawnOptions(placement).restart(restart).intensity(
       {is_patient ? 1'000'000u : static_cast<std::uint32_t>(random_.below(3)), 1'000'000'000});
   if (!random_.chance(25)) return options;
-  return std::move(options).named("mesh" + std::to_string(random_.below(4)));
+  spawn_name_ = "mesh" + std::to_string(random_.below(4));
+  return std::move(options).named(spawn_name_);
+}
+
+template <class A, class... Arguments>
+Result<ActorMesh<A>> AppClient::spawn(const SpawnOptions& options, Arguments... arguments) {
+  const CallId call = scribe_.begin(CallKind::kSpawn, {}, {StatusCode::kInvalidArgument});
+  stage_.history.calls[call].name = std::exchange(spawn_name_, "");
+  auto mesh = client_.spawn<A>(options, arguments...);
+  if (mesh.ok()) stage_.history.calls[call].mesh = mesh->at(0).name().mesh;
+  stage_.history.end(call, mesh.status().code());
+  return mesh;
+}
+
+/// The newest.
+void AppClient::write_stop() {
+  const CallId call = scribe_.begin(CallKind::kStop, {}, {StatusCode::kDeadlineExceeded});
+  scribe_.watch(call, stops_.back());
 }
 
 bool AppClient::spawn_all() {
   const std::uint64_t meshes = 1 + random_.below(3);
   for (std::uint64_t i = 0; i < meshes; ++i) {
     if (world_.has_tight && random_.chance(40)) {
-      auto mesh = client_.spawn<Tight>(random_options(), &stage_, 0u);
+      auto mesh = spawn<Tight>(random_options(), &stage_, 0u);
       if (mesh.ok()) tight_.push_back(*std::move(mesh));
       continue;
     }
     const auto level = static_cast<std::uint32_t>(1 + stage_.meshes.size());
-    auto mesh = client_.spawn<Roomy>(random_options(), &stage_, level);
+    auto mesh = spawn<Roomy>(random_options(), &stage_, level);
     if (mesh.ok()) {
       roomy_.push_back(*mesh);
       stage_.meshes.emplace_back(level, *mesh);
@@ -101,9 +127,13 @@ bool AppClient::spawn_all() {
   if (random_.chance(40)) {
     SpawnOptions options =
         random_options().intensity({1'000'000, 1'000'000'000}).restart(Restart::kMember).named("");
-    auto mesh = client_.spawn<Account>(options, &stage_);
+    spawn_name_.clear();
+    auto mesh = spawn<Account>(options, &stage_);
     if (mesh.ok()) {
       accounts_ = *std::move(mesh);
+      accounts_->on_death(inline_executor(), [is_given_up = is_given_up_](const Death& death) {
+        *is_given_up |= death.is_escalated;
+      });
     } else {
       expect_excused("spawn", mesh.status());
     }
@@ -114,7 +144,7 @@ bool AppClient::spawn_all() {
 CallOptions AppClient::random_call_options() {
   CallOptions options;
   if (world_.has_deadlines && random_.chance(30)) {
-    options.deadline = std::chrono::nanoseconds(1 + random_.below(5'000'000));
+    options.deadline = std::chrono::nanoseconds(1 + random_.below(60'000'000));
   }
   if (random_.chance(20)) options.retries = static_cast<std::uint32_t>(1 + random_.below(5));
   return options;
@@ -180,7 +210,7 @@ void AppClient::act_on(const ActorMesh<A>& mesh) {
     case 12: {
       AppAsked sent = asked<A>("send");
       sent.is_send = true;
-      const std::uint64_t number = stage_.ledger.ask(sent);
+      const std::uint64_t number = stage_.ask(sent);
       // What is refused is told by a later send, which is then not made.
       static_cast<void>(
           mesh.at(random_.below(mesh.size())).send(&A::plain, [&](auto m) { fill(m, number, 0); }));
@@ -194,13 +224,13 @@ void AppClient::act_on(const ActorMesh<A>& mesh) {
 /// The outcome counts when it comes, and not when somebody looks at it.
 void AppClient::note_outcome(std::uint64_t number, MemberName target,
                              const Future<Reply<Told>>& future, std::uint64_t expected) {
-  static_cast<void>(future.then(inline_executor(), [&ledger = stage_.ledger, number, target,
-                                                    expected](Result<Reply<Told>> reply) {
-    if (!reply.ok()) return ledger.answer(number, reply.status());
-    ledger.compare(number, (*reply)->getValue(),
-                   expected ? expected : value_of(number, (*reply)->getIndex()));
-    ledger.answer(number, {}, {target, (*reply)->getIncarnation()});
-  }));
+  static_cast<void>(future.then(
+      inline_executor(), [&stage = stage_, number, target, expected](Result<Reply<Told>> reply) {
+        if (!reply.ok()) return stage.answer(number, reply.status());
+        stage.compare(number, (*reply)->getValue(),
+                      expected ? expected : value_of(number, (*reply)->getIndex()));
+        stage.answer(number, {}, {target, (*reply)->getIncarnation()});
+      }));
 }
 
 void AppClient::keep(std::uint64_t number, MemberName target, Future<Reply<Told>> future,
@@ -223,7 +253,7 @@ template <class A, class Q>
 void AppClient::call_one(const ActorMesh<A>& mesh, Reply<Told> (A::*method)(Request<Q>),
                          const char* what) {
   const CallOptions options = random_call_options();
-  const std::uint64_t number = stage_.ledger.ask(asked<A>(what, options));
+  const std::uint64_t number = stage_.ask(asked<A>(what, options));
   const ActorRef<A> target = mesh.at(random_.below(mesh.size()));
   keep(number, target.name(),
        target.call(
@@ -234,7 +264,7 @@ template <class A, class Q>
 void AppClient::call_one(const ActorMesh<A>& mesh, Task<Reply<Told>> (A::*method)(Request<Q>),
                          const char* what, std::uint64_t amount) {
   const CallOptions options = random_call_options();
-  const std::uint64_t number = stage_.ledger.ask(asked<A>(what, options));
+  const std::uint64_t number = stage_.ask(asked<A>(what, options));
   const ActorRef<A> target = mesh.at(random_.below(mesh.size()));
   keep(number, target.name(),
        target.call(
@@ -246,7 +276,7 @@ void AppClient::call_later(const ActorMesh<A>& mesh) {
   const std::uint64_t amount = random_.below(3);
   AppAsked later = asked<A>("later");
   later.is_failing = amount == 0;
-  const std::uint64_t number = stage_.ledger.ask(later);
+  const std::uint64_t number = stage_.ask(later);
   const ActorRef<A> target = mesh.at(random_.below(mesh.size()));
   keep(number, target.name(), target.call(&A::later, [&](auto m) { fill(m, number, amount); }));
 }
@@ -255,36 +285,40 @@ template <class A>
 void AppClient::call_all(const ActorMesh<A>& mesh) {
   AppAsked all = asked<A>("call of all");
   all.members = static_cast<std::uint32_t>(mesh.size());
-  const std::uint64_t number = stage_.ledger.ask(all);
+  const std::uint64_t number = stage_.ask(all);
   const auto replies = mesh.call(&A::plain, [&](auto m) { fill(m, number, 0); }).get();
   for (std::uint32_t i = 0; i < replies.size(); ++i) {
     const auto& reply = replies.at(i);
     if (reply.ok()) {
-      stage_.ledger.compare(number, reply.value()->getValue(), value_of(number, i));
+      stage_.compare(number, reply.value()->getValue(), value_of(number, i));
     }
-    stage_.ledger.answer(number, reply.status());
+    stage_.answer(number, reply.status());
   }
 }
 
 template <class A>
 void AppClient::reduce(const ActorMesh<A>& mesh) {
   const CallOptions options{.deadline = random_call_options().deadline};
-  const std::uint64_t number = stage_.ledger.ask(asked<A>("reduce", options));
+  const std::uint64_t number = stage_.ask(asked<A>("reduce", options));
   const auto add = [](Told::Reader a, Told::Reader b, Told::Builder out) {
     out.setValue(a.getValue() + b.getValue());
   };
   auto future = mesh.reduce(
       &A::plain, add, [&](auto m) { fill(m, number, 0); }, options);
+  static_cast<void>(future.then(
+      inline_executor(), [&history = stage_.history, number](const Result<Reply<Told>>& sum) {
+        history.answer(number, sum.status().code(), {}, 0);
+      }));
   if (world_.has_cancels && random_.chance(30)) {
     simulation_.sleep(std::chrono::nanoseconds(random_.below(1 + world_.latency_max_ns)));
-    stage_.ledger.cancel(number);
+    stage_.cancel(number);
     future.cancel();
   }
   const auto sum = future.get();
   if (sum.ok()) {
     std::uint64_t right = 0;
     for (std::uint32_t i = 0; i < mesh.size(); ++i) right += value_of(number, i);
-    stage_.ledger.compare(number, sum.value()->getValue(), right);
+    stage_.compare(number, sum.value()->getValue(), right);
   }
   stage_.ledger.answer(number, sum.status());
 }
@@ -293,7 +327,7 @@ void AppClient::reduce(const ActorMesh<A>& mesh) {
 template <class A>
 void AppClient::chain(const ActorMesh<A>& mesh) {
   std::vector<Pending> all;
-  const std::uint64_t head = stage_.ledger.ask(asked<A>("head of a chain"));
+  const std::uint64_t head = stage_.ask(asked<A>("head of a chain"));
   const ActorRef<A> first = mesh.at(random_.below(mesh.size()));
   std::uint64_t expected = value_of(head, first.name().index);
   const std::uint64_t pause_ns = random_.below(100'000);
@@ -303,7 +337,7 @@ void AppClient::chain(const ActorMesh<A>& mesh) {
   for (std::uint64_t i = 0; i < links; ++i) {
     AppAsked link = asked<A>("link of a chain");
     link.has_input = true;
-    const std::uint64_t number = stage_.ledger.ask_with(link, all.back().number);
+    const std::uint64_t number = stage_.ask_with(link, all.back().number);
     const ActorRef<A> target = mesh.at(random_.below(mesh.size()));
     expected = value_after(expected);
     all.push_back({number, target.call(&A::chain, all.back().future)});
@@ -314,12 +348,15 @@ void AppClient::chain(const ActorMesh<A>& mesh) {
 
 template <class A>
 void AppClient::read_stream(const ActorMesh<A>& mesh) {
+  const auto retries = static_cast<std::uint32_t>(random_.chance(30) ? 3 : 0);
   AppAsked fed = asked<A>("feed");
   fed.is_send = true;
-  const std::uint64_t number = stage_.ledger.ask(fed);
+  fed.retries = retries;
+  const std::uint64_t number = stage_.ask(fed);
   const std::uint64_t amount = random_.below(12);
   const std::uint64_t wanted = random_.chance(20) ? random_.below(6) : UINT64_MAX;
-  const CallOptions options{.credit = static_cast<std::uint32_t>(1 + random_.below(5))};
+  const CallOptions options{.retries = retries,
+                            .credit = static_cast<std::uint32_t>(1 + random_.below(5))};
   auto stream = mesh.stream(
       &A::feed, [&](auto m) { fill(m, number, amount); }, options);
   std::vector<std::uint64_t> read(mesh.size());
@@ -329,7 +366,7 @@ void AppClient::read_stream(const ActorMesh<A>& mesh) {
     if (!item.ok()) return expect_excused("next", item.status());
     if (!*item) {
       for (std::size_t i = 0; i < read.size(); ++i) {
-        if (!is_cut[i]) stage_.ledger.compare(number, read[i], amount);
+        if (!is_cut[i]) stage_.compare(number, read[i], amount);
       }
       return;
     }
@@ -342,9 +379,11 @@ void AppClient::read_stream(const ActorMesh<A>& mesh) {
       }
       continue;
     }
-    stage_.ledger.compare(number, (*one.reply)->getNumber(), read[one.position]);
-    stage_.ledger.compare(number, (*one.reply)->getValue(),
-                          value_of(number + read[one.position], one.position));
+    stage_.history.item(number, static_cast<std::uint32_t>(one.position),
+                        (*one.reply)->getNumber());
+    stage_.compare(number, (*one.reply)->getNumber(), read[one.position]);
+    stage_.compare(number, (*one.reply)->getValue(),
+                   value_of(number + read[one.position], one.position));
     ++read[one.position];
   }
 }
@@ -352,20 +391,20 @@ void AppClient::read_stream(const ActorMesh<A>& mesh) {
 template <class A>
 void AppClient::crash(const ActorMesh<A>& mesh) {
   if (!world_.has_crashes) return;
-  ++stage_.ledger.faults.deaths;
+  stage_.note_death();
   const ActorRef<A> target = mesh.at(random_.below(mesh.size()));
   if (random_.chance(50)) return target.kill();
   AppAsked failing = asked<A>("crash");
   failing.is_failing = true;
-  const std::uint64_t number = stage_.ledger.ask(failing);
+  const std::uint64_t number = stage_.ask(failing);
   const auto outcome = target.call(&A::crash, [&](auto m) { fill(m, number, 0); }).get();
-  stage_.ledger.answer(number, outcome.status());
+  stage_.answer(number, outcome.status());
 }
 
 void AppClient::deposit() {
   if (world_.has_crashes && random_.chance(15)) return crash(*accounts_);
   const CallOptions options{.retries = 12, .once = true};
-  const std::uint64_t number = stage_.ledger.ask(asked<Account>("deposit", options));
+  const std::uint64_t number = stage_.ask(asked<Account>("deposit", options));
   const ActorRef<Account> target = accounts_->at(random_.below(accounts_->size()));
   keep(number, target.name(),
        target.call(
@@ -377,15 +416,23 @@ void AppClient::deposit() {
 void AppClient::audit() {
   for (std::uint32_t i = 0; i < accounts_->size(); ++i) {
     const CallOptions options{.retries = 12};
-    const std::uint64_t number = stage_.ledger.ask(asked<Account>("audit", options));
+    const std::uint64_t number = stage_.ask(asked<Account>("audit", options));
     const auto left = accounts_->at(i)
                           .call(
                               &Account::audit, [&](auto m) { fill(m, number, 0); }, options)
                           .get();
-    stage_.ledger.answer(number, left.status());
+    stage_.answer(number, left.status());
+    // Its tries go on for longer than anything is done to hosts: there it is, unless its owner has
+    // lost all of them at once.
+    if (!left.ok() && !*is_given_up_ && verdict_.ok()) {
+      verdict_.report(Breach::kLiveness, "AP-1",
+                      "an account cannot be reached any more: " + left.status().to_string());
+    }
     if (!left.ok()) continue;
-    std::set<std::uint64_t> numbers;
-    for (const std::uint64_t one : left.value()->getNumbers()) numbers.insert(one);
+    std::vector<std::uint64_t> kept;
+    for (const std::uint64_t one : left.value()->getNumbers()) kept.push_back(one);
+    stage_.history.audit(number_, i, kept);
+    const std::set<std::uint64_t> numbers(kept.begin(), kept.end());
     for (const auto& [deposit, member] : deposits_) {
       if (member.index != i || !stage_.ledger.was_fine(deposit)) continue;
       if (!numbers.contains(deposit)) {
@@ -395,10 +442,25 @@ void AppClient::audit() {
   }
 }
 
+/// Nothing is under way to them any more: nobody but their client asks them.
+void AppClient::expect_room() {
+  if (tight_.empty()) return;
+  simulation_.sleep(std::chrono::seconds(1));
+  for (const ActorMesh<Tight>& mesh : tight_) {
+    for (std::uint32_t i = 0; i < mesh.size(); ++i) {
+      AppAsked last = asked<Tight>("last");
+      last.is_tight = false;
+      const std::uint64_t number = stage_.ask(last);
+      const auto reply = mesh.at(i).call(&Tight::plain, [&](auto m) { fill(m, number, 0); }).get();
+      stage_.answer(number, reply.status());
+    }
+  }
+}
+
 void AppClient::cancel() {
   if (pending_.empty()) return;
   const Pending& one = pending_[random_.below(pending_.size())];
-  stage_.ledger.cancel(one.number);
+  stage_.cancel(one.number);
   pending_[static_cast<std::size_t>(&one - pending_.data())].future.cancel();
 }
 

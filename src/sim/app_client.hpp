@@ -4,13 +4,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "base/random.hpp"
 #include "sim/app_actor.hpp"
 #include "sim/app_world.hpp"
+#include "sim/client_scribe.hpp"
 #include "sim/simulation.hpp"
 
 namespace seaway::sim {
@@ -32,6 +35,9 @@ class AppClient {
   };
 
   bool spawn_all();
+  template <class A, class... Arguments>
+  Result<ActorMesh<A>> spawn(const SpawnOptions& options, Arguments... arguments);
+  void write_stop();
   SpawnOptions random_options();
   void act();
   template <class A>
@@ -55,6 +61,7 @@ class AppClient {
   void crash(const ActorMesh<A>& mesh);
   void deposit();
   void audit();
+  void expect_room();
   void cancel();
   // With actors of others, in app_client_meetings.cpp.
   void meet_others();
@@ -81,11 +88,14 @@ class AppClient {
   SimulatedWorld& simulation_;
   AppStage& stage_;
   Verdict& verdict_;
+  ClientScribe scribe_;
   RandomStream random_;
+  std::string spawn_name_;  // Of the next spawn; empty: none.
   Client client_;
   std::vector<ActorMesh<Roomy>> roomy_;
   std::vector<ActorMesh<Tight>> tight_;
   std::optional<ActorMesh<Account>> accounts_;
+  std::shared_ptr<bool> is_given_up_ = std::make_shared<bool>(false);  // The mesh of accounts.
   std::vector<std::pair<std::uint64_t, MemberName>> deposits_;  // Whose outcome is to be known.
   std::vector<Pending> pending_;
   std::vector<Future<void>> stops_;

@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -15,6 +18,7 @@
 
 #include "seaway/app/runtime.hpp"
 #include "sim/verdict.hpp"
+#include "sim/world_trace.hpp"
 
 namespace seaway::sim {
 
@@ -54,6 +58,8 @@ struct AppAsked {
 struct AppFaults {
   std::uint64_t deaths = 0;  // Members that were killed, stopped or have thrown.
   std::uint64_t host_kills = 0;
+  std::uint64_t pauses = 0, wrong_clocks = 0;  // Of hosts.
+  std::uint64_t late_ns = 0;                   // By so much those may have held up anybody.
 };
 
 /// Told of everything by the bodies and actors of a world, in order. Checks:
@@ -63,7 +69,7 @@ struct AppFaults {
 /// AP-5  while a handler waits none begins but those that are marked
 /// AP-6  nothing is left over
 /// AP-8  a life that was replaced neither begins nor answers
-/// AP-9  who watches hears of each death once, in the order of the member's lives
+/// AP-9  who watches hears of each death once, in the order of the member's lives; nobody else does
 class AppLedger {
  public:
   AppLedger(Verdict& verdict, std::function<std::uint64_t()> now_ns)
@@ -84,8 +90,11 @@ class AppLedger {
   /// A value that was answered, against the one that is right.
   void compare(std::uint64_t number, std::uint64_t value, std::uint64_t right);
   /// An actor's object begins, and ends.
-  void be_born(const AppLife& life);
+  void be_born(const AppLife& life, std::uint32_t host = 0);
   void die(const AppLife& life);
+  /// `watcher` begins to watch a mesh of a client's, or one member of it; each mesh once.
+  void watch(const AppCaller& watcher, std::uint64_t mesh,
+             std::optional<std::uint32_t> index = std::nullopt);
   /// `watcher` is told of a death, by the watch that it has of that mesh.
   void hear(const AppCaller& watcher, const Death& death);
   /// A deposit is added to a state that has it already.
@@ -102,6 +111,10 @@ class AppLedger {
   std::uint64_t hash() const { return hash_; }
   /// The newest ones, a line each.
   std::string story(std::size_t lines_max) const;
+  /// How many lines there would be of all.
+  std::uint64_t events() const { return events_.size(); }
+  /// Onto tracks of hosts and clients, with an arrow from each request to whoever handles it.
+  void draw(WorldTrace& trace) const;
   bool is_answered(std::uint64_t number) const { return records_[number - 1].outcomes > 0; }
   bool was_fine(std::uint64_t number) const { return records_[number - 1].is_fine; }
 
@@ -123,7 +136,8 @@ class AppLedger {
   Record& record(std::uint64_t number) { return records_[number - 1]; }
   void note(const char* what, std::uint64_t number, const AppLife& life,
             StatusCode code = StatusCode::kOk);
-  void complain(const char* invariant, std::string text, Breach breach = Breach::kCorrectness);
+  void complain(const char* invariant, std::string text, Breach breach = Breach::kCorrectness,
+                const std::source_location& at = std::source_location::current());
   std::string name(std::uint64_t number) const;
   bool is_excused(const Record& record, StatusCode code) const;
 
@@ -131,10 +145,14 @@ class AppLedger {
   const std::function<std::uint64_t()> now_ns_;
   std::vector<Record> records_;
   std::vector<Event> events_;
+  std::map<AppLife, std::uint32_t> hosts_;  // Where each life was.
   std::map<std::pair<AppCaller, MemberName>, std::uint64_t> last_begun_;
   std::map<std::pair<AppCaller, MemberName>, std::uint32_t> last_answered_;  // Incarnations.
   std::map<MemberName, std::uint32_t> newest_;                               // The same.
   std::map<std::pair<AppCaller, MemberName>, Death> last_heard_;
+  std::set<std::uint64_t> watched_;  // Meshes that anybody watches.
+  /// Which member of a mesh; nothing: all of them.
+  std::map<std::pair<AppCaller, std::uint64_t>, std::optional<std::uint32_t>> watches_;
   std::map<AppLife, std::uint32_t> alive_;    // Objects.
   std::map<AppLife, std::uint64_t> waiting_;  // Handlers that let no other begin.
   std::uint64_t open_handlers_ = 0;

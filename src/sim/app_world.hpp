@@ -7,7 +7,10 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "sim/edits.hpp"
+#include "sim/host_faults.hpp"
 #include "sim/seed_run.hpp"
 #include "transport/simulated_wire.hpp"
 
@@ -22,16 +25,20 @@ struct AppWorld {
   std::uint64_t latency_min_ns = 1'000, latency_max_ns = 1'000'000;
   std::uint64_t pause_ns = 0;  // Between two actions of a client, at most.
   bool has_crashes = false;    // Actors throw, and are killed.
-  bool has_host_kills = false;
   bool has_cancels = false;
-  bool has_deadlines = false;    // Short ones.
-  bool has_tight = false;        // Actors with small mailboxes.
-  transport::WireFaults faults;  // Of the connections between hosts.
+  bool has_deadlines = false;          // Short ones.
+  bool has_tight = false;              // Actors with small mailboxes.
+  std::vector<HostFault> host_faults;  // Those of one kind one after the other.
+  transport::WireFaults faults;        // Of the connections between hosts.
+  Edits edits;                         // Of what the seed has drawn.
 
+  /// "host-kill#0", "wire cut", "crashes", and so on.
+  std::vector<FaultLine> lines() const;
+  bool has(HostFault::Kind kind) const;
   std::string to_string() const;
 };
 
-AppWorld make_app_world(std::uint64_t seed);
+AppWorld make_app_world(std::uint64_t seed, bool is_wild = false);
 
 struct AppSeedReport {
   SeedReport seed;
@@ -39,9 +46,9 @@ struct AppSeedReport {
   std::map<std::string_view, std::uint64_t> counts;
 };
 
-/// Pure: the same seed gives the same report, with the story of it when it is asked for or went
-/// wrong.
-AppSeedReport run_app_seed(std::uint64_t seed, bool keeps_story = false);
+/// Pure: the same seed and edits give the same report, with the story of it when it is asked for or
+/// went wrong.
+AppSeedReport run_app_seed(std::uint64_t seed, const SeedOptions& options = {});
 
 /// The newest events of the seed that runs now, one a line: for whoever reports a crash of it.
 std::string app_story_so_far(std::size_t lines_max);

@@ -2,7 +2,7 @@
 
 #include "sim/chaos.hpp"
 
-#include <atomic>
+#include <algorithm>
 #include <cstdio>
 #include <vector>
 
@@ -16,9 +16,11 @@ namespace seaway::sim {
 namespace {
 
 constexpr std::uint64_t kAgainStream = 0x616761696e000000;
+constexpr std::uint64_t kKindStream = 0x6b696e6400000000;
 constexpr std::size_t kStoryLines = 40;
 
-std::atomic<std::uint64_t> running_seed = 0;
+/// Written between seeds, and read by signal handlers of the same thread.
+RunningSeed running;
 
 const char* name_of(Breach breach) {
   switch (breach) {
@@ -32,6 +34,20 @@ const char* name_of(Breach breach) {
       return "non-determinism";
   }
   return "unknown";
+}
+
+/// "wire":2: how many faults of each family the world had, the inside of an object of JSON.
+std::string families_of(const std::vector<FaultLine>& faults) {
+  std::string text;
+  for (const FaultFamily& family : fault_families()) {
+    const auto count =
+        std::count_if(faults.begin(), faults.end(),
+                      [&family](const FaultLine& fault) { return fault.family == family.name; });
+    if (count == 0) continue;
+    text +=
+        (text.empty() ? "\"" : ",\"") + std::string(family.name) + "\":" + std::to_string(count);
+  }
+  return text;
 }
 
 std::string hex(std::uint64_t number) {
@@ -56,7 +72,7 @@ int exit_code_of(Breach breach) {
   return kChaosCrash;
 }
 
-std::uint64_t current_seed() { return running_seed; }
+RunningSeed running_seed() { return running; }
 
 void check_repeats(SeedReport& report, const SeedReport& second) {
   if (second.hash == report.hash) return;
@@ -65,7 +81,8 @@ void check_repeats(SeedReport& report, const SeedReport& second) {
                                "two runs of seed " + std::to_string(report.seed) +
                                    " differ: " + hex(report.hash) + " after " +
                                    std::to_string(report.steps) + " steps, " + hex(second.hash) +
-                                   " after " + std::to_string(second.steps)});
+                                   " after " + std::to_string(second.steps),
+                               "the second run"});
 }
 
 std::string to_json(const SeedReport& report) {
@@ -76,7 +93,9 @@ std::string to_json(const SeedReport& report) {
          field("virtual_ns", report.virtual_ns) + field("runs", report.counts.runs) +
          field("ok", report.counts.ok) + field("failed", report.counts.failed) +
          field("cancelled", report.counts.cancelled) + field("events", report.events) +
-         "\"hash\":\"" + hex(report.hash) + "\",\"verdict\":\"" + name_of(report.breach) + "\"}";
+         "\"kind\":\"" + std::string(to_string(report.kind)) + "\",\"faults\":{" +
+         families_of(report.faults) + "},\"fault_points\":{" + to_json(report.fault_points) +
+         "},\"hash\":\"" + hex(report.hash) + "\",\"verdict\":\"" + name_of(report.breach) + "\"}";
 }
 
 std::string to_text(const SeedReport& report) {
@@ -84,55 +103,103 @@ std::string to_text(const SeedReport& report) {
                      std::to_string(report.steps) + " steps, hash " + hex(report.hash) +
                      "\n  world: " + report.world + "\n  schedule: " + report.policy + "\n";
   for (const Violation& violation : report.violations) {
-    text += "  " + violation.invariant + " broken: " + violation.text + "\n";
+    text += "  " + violation.invariant + " broken: " + violation.text;
+    text += violation.place.empty() ? "\n" : " (" + violation.place + ")\n";
   }
   std::vector<Violation> told = report.violations;
   // Of a hang, whoever is in its chain is what it is about.
   if (!report.chain.empty()) told.push_back({report.breach, "", report.chain});
-  const std::string story = narrate(report.last_events, told, kStoryLines);
+  const std::string story =
+      narrate(report.last_events, told, kStoryLines, report.events - report.last_events.size() + 1);
   if (!story.empty()) text += "  last events:\n" + story;
   if (!report.chain.empty()) text += "  what holds it up:\n" + report.chain;
   if (!report.story.empty()) text += "  last events:\n" + report.story;
   if (!report.waiting.empty()) text += "  who waits for what:\n" + report.waiting;
-  return text + "  replay: seaway chaos " +
-         (report.is_of_apps        ? "--apps "
-          : report.is_of_processes ? "--processes "
-                                   : "") +
-         "--replay " + std::to_string(report.seed) + "\n";
+  if (report.is_cut) text += "  it was stopped at event " + std::to_string(report.events) + "\n";
+  return text;
 }
 
-namespace {
+std::string replay_line(const ChaosOptions& options, WorldKind kind, std::uint64_t seed) {
+  if (options.command.empty()) return replay_line(kind, seed);
+  return options.command + " --replay " + std::to_string(seed);
+}
 
-/// The world of the seed, of one kind or the other.
+std::string replay_line(WorldKind kind, std::uint64_t seed) {
+  const std::string flag(flag_of(kind));
+  return "seaway chaos " + flag + (flag.empty() ? "" : " ") + "--replay " + std::to_string(seed);
+}
+
+std::string story_of_crash() {
+  return running.kind == WorldKind::kApps ? app_story_so_far(kStoryLines)
+                                          : story_so_far(kStoryLines);
+}
+
+WorldKind kind_of(std::uint64_t seed, const ChaosOptions& options) {
+  if (options.kind != WorldKind::kMixed) return options.kind;
+  constexpr WorldKind kKinds[] = {WorldKind::kPrograms, WorldKind::kApps, WorldKind::kProcesses};
+  return kKinds[RandomStream(seed, kKindStream).below(std::size(kKinds))];
+}
+
 SeedReport run_world(std::uint64_t seed, const ChaosOptions& options, const SeedOptions& wanted) {
-  if (options.processes) return run_process_seed(seed, wanted);
-  return options.apps ? run_app_seed(seed, wanted.keep_events).seed : run_seed(seed, wanted);
+  if (options.run) return options.run(seed, wanted);
+  switch (kind_of(seed, options)) {
+    case WorldKind::kPrograms:
+      return run_seed(seed, wanted);
+    case WorldKind::kApps:
+      return run_app_seed(seed, wanted).seed;
+    case WorldKind::kProcesses:
+      return run_process_seed(seed, wanted);
+    case WorldKind::kMixed:
+    case WorldKind::kUser:
+      break;
+  }
+  return {};
 }
 
-}  // namespace
+/// Of an edited world a repro file tells.
+std::string replayed_by(const SeedReport& report, const ChaosOptions& options) {
+  if (!options.edits.is_empty()) return "";
+  return "  replay: " + replay_line(options, report.kind, report.seed) + "\n";
+}
 
-SeedLine run_one(std::uint64_t seed, const ChaosOptions& options) {
-  running_seed = seed;
+SeedReport report_one(std::uint64_t seed, const ChaosOptions& options) {
+  running = {seed, kind_of(seed, options)};
+  static_cast<void>(take_probe_counts());  // What was before is of no seed.
   const bool is_traced = options.on_trace != nullptr;
   SeedReport report = run_world(seed, options,
                                 {.keep_events = options.replay,
                                  .trace = is_traced,
-                                 .replace_backend = options.replace_backend});
+                                 .replace_backend = options.replace_backend,
+                                 .edits = options.edits,
+                                 .until_event = options.until_event});
   if (is_traced) options.on_trace(report.trace);
   const bool again =
       options.replay || RandomStream(seed, kAgainStream).below(100) < options.again_percent;
   if (again && report.breach == Breach::kNone) {
-    check_repeats(report, run_world(seed, options, {.replace_backend = options.replace_backend}));
+    check_repeats(report, run_world(seed, options,
+                                    {.replace_backend = options.replace_backend,
+                                     .edits = options.edits,
+                                     .until_event = options.until_event}));
   }
+  return report;
+}
+
+SeedLine run_one(std::uint64_t seed, const ChaosOptions& options) {
+  const SeedReport report = report_one(seed, options);
   const bool is_told = options.replay || report.breach != Breach::kNone;
   return {.seed = seed,
           .steps = report.steps,
           .virtual_ns = report.virtual_ns,
           .counts = report.counts,
           .coverage = report.coverage,
+          .fault_points = report.fault_points,
+          .probes = take_probe_counts(),
           .breach = report.breach,
+          .hash = report.hash,
+          .invariant = report.violations.empty() ? "" : report.violations.front().invariant,
+          .place = report.violations.empty() ? "" : report.violations.front().place,
           .json = to_json(report),
-          .text = is_told ? to_text(report) : ""};
+          .text = is_told ? to_text(report) + replayed_by(report, options) : ""};
 }
 
 int run_chaos(const ChaosOptions& options, const Clock& clock) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "events/event_stream.hpp"
+#include "sim/delay_checker.hpp"
 #include "sim/gang_checker.hpp"
 #include "sim/input_checker.hpp"
 #include "sim/loss_checker.hpp"
@@ -18,6 +19,7 @@ class Checkers final : public events::EventSink {
  public:
   Checkers(const Surroundings& surroundings, Verdict& verdict)
       : outcomes_(verdict),
+        delays_(surroundings, verdict),
         gangs_(surroundings, verdict),
         inputs_(surroundings, verdict),
         losses_(surroundings, verdict),
@@ -27,6 +29,7 @@ class Checkers final : public events::EventSink {
 
   void record(const events::Event& event) override {
     outcomes_.record(event);
+    delays_.record(event);
     gangs_.record(event);
     inputs_.record(event);
     losses_.record(event);
@@ -45,6 +48,7 @@ class Checkers final : public events::EventSink {
 
  private:
   OutcomeChecker outcomes_;
+  DelayChecker delays_;
   GangChecker gangs_;
   InputChecker inputs_;
   LossChecker losses_;

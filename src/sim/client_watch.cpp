@@ -12,6 +12,11 @@ void ClientWatch::ended(const cluster::RoleName& name, std::uint32_t) {
   dead_[name.index] = now_();
 }
 
+bool ClientWatch::waits(ClientId client) const {
+  const auto found = clients_.find(client);
+  return found != clients_.end() && found->second().has_value();
+}
+
 void ClientWatch::look() {
   const std::uint64_t now_ns = now_();
   for (const auto& [client, waits_since_ns] : clients_) {

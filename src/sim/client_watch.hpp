@@ -46,6 +46,8 @@ class ClientWatch final : public ProcessSink {
     clients_[client] = std::move(waits_since_ns);
   }
   void remove(ClientId client) { clients_.erase(client); }
+  /// It lives, and waits for something now.
+  bool waits(ClientId client) const;
   /// Whether something lasts for too long. Call it often.
   void look();
 

@@ -18,6 +18,7 @@ std::string_view to_string(Feature feature) {
       "shares policy",
       "weighted shares",
       "tight memory",
+      "flooded worlds",
       "parallel runs",
       "sequential runs",
       "irregular runs",
@@ -57,6 +58,13 @@ std::string_view to_string(Feature feature) {
       "late ends of gangs",
       "runs again",
       "runs that succeeded again",
+      "runs that may have run",
+      "launches without memory",
+      "bits changed at rest",
+      "changes found",
+      "bits computed wrong",
+      "wrong bits found",
+      "wrong bits missed",
       "worlds of processes",
       "whole processes",
       "kills",
@@ -68,14 +76,19 @@ std::string_view to_string(Feature feature) {
       "cuts between two",
       "clocks moved",
       "clocks of another rate",
+      "crash loops",
       "connections cut",
       "connections half open",
       "bits flipped",
       "writes repeated",
+      "processes without memory",
       "faults during recovery",
+      "clients that did not read",
       "clients that came back",
       "schedulers restored",
       "views without a death",
+      "islands that failed",
+      "islands used again",
       "hosts lost with runs",
       "hosts lost with arrays",
       "hosts lost with edges",
@@ -98,6 +111,8 @@ bool Coverage::is_expected(Feature feature) const {
   const bool is_left_out =
       feature == Feature::kWeightedShares || feature == Feature::kSliceLeftLoss;
   if (is_left_out && has_processes) return false;
+  // Ten quiet seconds are more than clients live for, but in few worlds: see process_cluster_test.
+  if (feature == Feature::kIslandReturned) return false;
   return has_processes || feature < Feature::kWorldOfProcesses;
 }
 
@@ -136,6 +151,8 @@ void CoverageCounter::record(const Event& event) {
     case EventKind::kLaunchFailed:
       return coverage_.add(event.value > device::kRelaunchesMax ? Feature::kRelaunchedOut
                                                                 : Feature::kRelaunch);
+    case EventKind::kIslandFailed:
+      return coverage_.add(event.value > 0 ? Feature::kIslandFailed : Feature::kIslandReturned);
     case EventKind::kGangGivenUp:
       return coverage_.add(Feature::kHungGang);
     case EventKind::kGangLate:

@@ -23,6 +23,7 @@ enum class Feature : std::uint8_t {
   kSharesPolicy,
   kWeightedShares,  // Shares of different weights, measured.
   kTightMemory,
+  kFloodedWorld,  // Clients ask for ten times as much as usual, and read nothing meanwhile.
   kParallelRun,
   kSequentialRun,
   kIrregularRun,
@@ -62,6 +63,13 @@ enum class Feature : std::uint8_t {
   kLateGang,       // Such a gang that ended after all.
   kRerun,          // A run that was run again, as it had failed of a loss,
   kRerunOk,        // and one that succeeded then.
+  kMaybeExecuted,  // One that was not, as a function of it is not idempotent.
+  kShortage,       // A launch that a device had no memory for.
+  kRot,            // A bit of a value that lay still was changed,
+  kRotFound,       // and that was noticed when it was to be used.
+  kFlip,           // A bit of what a gang made was changed, as it ran,
+  kFlipFound,      // and that was noticed as it ran twice;
+  kFlipMissed,     // or not, where not all gangs do.
 
   // Only where roles are processes.
   kWorldOfProcesses,
@@ -75,14 +83,19 @@ enum class Feature : std::uint8_t {
   kCutPair,
   kClockJump,
   kClockRate,
+  kCrashLoop,
   kWireCut,
   kWireHalfOpen,
   kWireFlip,
   kWireRepeat,
+  kOutOfMemory,        // A process that died between two messages that it sends.
   kFaultInRecovery,    // Begun while the one before had not been overcome.
+  kSlowReader,         // A client that stood still while something was on its way to it.
   kClientCameBack,     // A user whose client was lost, as a new one.
   kSchedulerRestored,  // A new life of it, while its host had parts.
   kViewWithoutDeath,   // Begun anew as scheduler and host could not reach each other.
+  kIslandFailed,       // As its roles were lost too often,
+  kIslandReturned,     // and one that was used again.
   kHostLostWithRuns,
   kHostLostWithArrays,
   kHostLostWithEdges,    // With a run that another island had a part of, too.
@@ -91,7 +104,7 @@ enum class Feature : std::uint8_t {
   kClientLostWithRuns,
   kControllerLostWithRuns,
 };
-constexpr std::size_t kFeatures = 72;
+constexpr std::size_t kFeatures = 85;
 static_assert(static_cast<std::size_t>(Feature::kControllerLostWithRuns) + 1 == kFeatures);
 
 /// "several clients".

@@ -60,6 +60,7 @@ void DetectorChecker::started(const RoleName& name, std::uint32_t life) {
   leave(name);
   if (name != kController || life == 1) return;
   known_.clear();
+  failed_.clear();
   watched_.clear();
 }
 
@@ -82,7 +83,11 @@ void DetectorChecker::finished(const ProcessFault& fault) {
 void DetectorChecker::record(const RoleName& teller, const Event& event) {
   if (event.kind == EventKind::kView) known_[teller] = lives_[teller];
   if (teller != kController) return;
-  if (event.kind == EventKind::kHostJoined) {
+  if (event.kind == EventKind::kIslandFailed) {
+    // Both roles are given up, whoever of them was lost too often: see restart_checker.
+    failed_.insert(event.island);
+    if (event.value == 0) failed_.erase(event.island);
+  } else if (event.kind == EventKind::kHostJoined) {
     known_[{Role::kHost, event.island}] = static_cast<std::uint32_t>(event.value);
   } else if (event.kind == EventKind::kHostLost) {
     lose({Role::kHost, event.island});
@@ -94,7 +99,7 @@ void DetectorChecker::record(const RoleName& teller, const Event& event) {
 void DetectorChecker::lose(const RoleName& name) {
   known_.erase(name);
   leave(name);
-  if (truth_.may_be_apart(name, kController)) return;
+  if (failed_.contains(name.index) || truth_.may_be_apart(name, kController)) return;
   verdict_.report(Breach::kCorrectness, "I18",
                   "the controller took " + cluster::to_string(name) +
                       " for lost, but nothing was done to either of them");

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "sim/process_truth.hpp"
@@ -50,6 +51,7 @@ class DetectorChecker final : public ProcessSink {
   const ProcessTruth::Now now_;
   Verdict& verdict_;
   std::map<cluster::RoleName, std::uint32_t> lives_, known_;
+  std::set<IslandId> failed_;     // As the controller says.
   std::vector<Watched> watched_;  // By time.
 };
 

@@ -8,9 +8,8 @@ namespace seaway::sim {
 namespace {
 
 FaultProof covered(Feature feature) { return {WorldKind::kPrograms, feature, {}}; }
+FaultProof of_processes(Feature feature) { return {WorldKind::kProcesses, feature, {}}; }
 FaultProof counted(std::string_view counter) { return {WorldKind::kApps, std::nullopt, counter}; }
-
-constexpr std::string_view kProcessWorlds = "worlds of processes";
 
 std::string padded(std::string text, std::size_t columns) {
   text.resize(std::max(text.size(), columns), ' ');
@@ -30,11 +29,6 @@ std::string worlds_of(const Fault& fault) {
 
 }  // namespace
 
-std::string_view to_string(WorldKind kind) {
-  constexpr std::string_view kNames[] = {"programs", "apps", "processes"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 std::span<const Fault> fault_catalogue() {
   using enum Feature;
   static const std::vector<Fault> kFaults = {
@@ -42,45 +36,67 @@ std::span<const Fault> fault_catalogue() {
       {2, "a device fails to launch a few times", {covered(kRelaunch)}, ""},
       {3, "a device hangs", {covered(kHungGang)}, ""},
       {4, "a device is slow", {covered(kSlowDevice)}, ""},
-      {5, "a host is killed", {counted("host killed")}, kProcessWorlds},
-      {6, "a host stands still and comes back", {}, kProcessWorlds},
-      {7, "a machine is lost with all its processes", {}, kProcessWorlds},
-      {8, "an island's scheduler is killed", {}, kProcessWorlds},
-      {9, "the controller is killed", {}, "the journal"},
-      {10, "a client is killed", {}, kProcessWorlds},
-      {11, "a process dies again and again", {}, "a supervisor of processes"},
-      {12, "partitions: whole, one-way, of one, of a pair", {}, kProcessWorlds},
+      {5, "a host is killed", {counted("host killed"), of_processes(kHostLostWithRuns)}, ""},
+      {6,
+       "a host stands still and comes back",
+       {counted("host paused"), of_processes(kZombieHost)},
+       ""},
+      {7, "a machine is lost with all its processes", {of_processes(kKillMachine)}, ""},
+      {8, "an island's scheduler is killed", {of_processes(kSchedulerRestored)}, ""},
+      {9,
+       "the controller is killed",
+       {of_processes(kControllerLostWithRuns)},
+       "the journal, for what was acknowledged to survive"},
+      {10, "a client is killed", {of_processes(kClientLostWithRuns)}, ""},
+      {11,
+       "a process dies again and again",
+       {of_processes(kCrashLoop), of_processes(kIslandFailed)},
+       ""},
+      {12,
+       "partitions: whole, one-way, of one, of a pair",
+       {of_processes(kIsolate), of_processes(kDeafen), of_processes(kMute), of_processes(kCutPair)},
+       ""},
       {13, "links are held, and let go in another order", {}, "links that can be held"},
       {14, "messages are late, and overtake on other links", {counted("packets delayed")}, ""},
       {15,
        "a connection is cut, also half or within a frame",
-       {counted("connection cut"), counted("connection half open")},
+       {counted("connection cut"), counted("connection half open"), of_processes(kWireCut),
+        of_processes(kWireHalfOpen)},
        ""},
       {16, "one request or one answer is lost", {}, "links that lose single messages"},
-      {17, "old frames are repeated", {counted("packets repeated")}, ""},
-      {18, "bits of a frame are flipped", {counted("bits flipped")}, ""},
+      {17, "old frames are repeated", {counted("packets repeated"), of_processes(kWireRepeat)}, ""},
+      {18, "bits of a frame are flipped", {counted("bits flipped"), of_processes(kWireFlip)}, ""},
       {19, "malformed messages", {}, "listeners of real sockets"},
       {20, "floods of connections, peers that dawdle", {}, "listeners of real sockets"},
       {21, "a disk is full, fails, is slow or lies", {}, "the journal and checkpoints"},
       {22, "a checkpoint is torn, changed or incomplete", {}, "checkpoints"},
       {23, "device memory is short", {covered(kTightMemory), covered(kSpill)}, ""},
-      {24, "host memory is short", {}, "an allocator that can refuse"},
+      {24,
+       "memory is short at a launch, or in a host",
+       {covered(kShortage), of_processes(kOutOfMemory)},
+       ""},
       {25, "no more files, threads or shared memory", {}, "limits of real processes"},
-      {26, "clocks jump, drift or stand still", {}, kProcessWorlds},
-      {27, "a device computes a wrong value", {}, "gangs that are sampled and run again"},
-      {28, "a value changes in a store or on its way", {}, "checksums of shards"},
+      {26,
+       "clocks jump, drift or stand still",
+       {counted("clock set"), of_processes(kClockJump), of_processes(kClockRate)},
+       ""},
+      {27, "a device computes a wrong value", {covered(kFlipFound)}, ""},
+      {28, "a value changes in a store or on its way", {covered(kRotFound)}, ""},
       {29,
        "a user's function fails",
        {covered(kFailingFunction), covered(kUncompilableFunction), counted("USER_FUNCTION_ERROR")},
        ""},
       {30,
        "more is asked for than there is room for",
-       {covered(kRunRefused), covered(kPutRefused), covered(kRunOverQuota),
+       {covered(kFloodedWorld), covered(kRunRefused), covered(kPutRefused), covered(kRunOverQuota),
         counted("RESOURCE_EXHAUSTED")},
        ""},
       {31, "processes of several versions", {}, "versions in the handshake"},
-      {32, "a consumer is slow, or does not read", {}, "clients that stop reading"},
-      {33, "a fault while another one is recovered from", {}, kProcessWorlds},
+      {32,
+       "a consumer is slow, or does not read",
+       {covered(kFloodedWorld), of_processes(kSlowReader)},
+       ""},
+      {33, "a fault while another one is recovered from", {of_processes(kFaultInRecovery)}, ""},
   };
   return kFaults;
 }

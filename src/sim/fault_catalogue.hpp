@@ -10,20 +10,16 @@
 #include <vector>
 
 #include "sim/coverage.hpp"
+#include "sim/world_kind.hpp"
 
 namespace seaway::sim {
-
-/// The kinds of worlds that a seed can stand for.
-enum class WorldKind : std::uint8_t { kPrograms, kApps, kProcesses };
-/// "programs".
-std::string_view to_string(WorldKind kind);
 
 /// How it shows that a fault has happened in a world: a feature that was covered, or, where worlds
 /// count by name, the name.
 struct FaultProof {
   WorldKind world = WorldKind::kPrograms;
-  std::optional<Feature> feature;  // Of programs.
-  std::string_view counter;        // Of the other kinds; static.
+  std::optional<Feature> feature;  // Of programs, and of processes.
+  std::string_view counter;        // Of actors; static.
 };
 
 /// A fault F<number>. Where nothing proves it, it is not simulated; `waits_for` then says which

@@ -99,15 +99,16 @@ Tensor collective_body(Body body, std::span<const Tensor> in, const std::string&
 
 /// A native function: shifts every element by one, and by choice fails where it sees `bad`.
 seaway::NativeFunction make_native(const TensorType& type, bool fails, bool throws, bool irregular,
-                                   int bad) {
+                                   int bad, std::function<void()> on_effect) {
   seaway::NativeFunction native;
   native.parameters = {type};
   native.outputs = {type};
   native.irregular = irregular;
   native.cost_ns = 2'000;
-  native.body = [type, fails, throws, bad](std::span<const std::byte* const> operands,
-                                           std::span<std::byte* const> outputs,
-                                           std::byte*) -> Status {
+  native.body = [type, fails, throws, bad, on_effect = std::move(on_effect)](
+                    std::span<const std::byte* const> operands, std::span<std::byte* const> outputs,
+                    std::byte*) -> Status {
+    if (on_effect) on_effect();
     for (std::int64_t i = 0; i < type.elements(); ++i) {
       const auto at = static_cast<std::size_t>(i) * 4;
       double value = 0;
@@ -175,7 +176,8 @@ PartitionSpec make_spec(const Mesh& mesh, RandomStream& random) {
 
 Result<FunctionPlan> make_function(const Client& client, const Slice& slice,
                                    std::size_t slice_index, const World& world,
-                                   RandomStream& random, const std::string& number) {
+                                   RandomStream& random, const std::string& number,
+                                   std::function<void()> on_effect) {
   const Mesh& mesh = slice.mesh();
   FunctionPlan plan;
   plan.slice = slice_index;
@@ -195,11 +197,16 @@ Result<FunctionPlan> make_function(const Client& client, const Slice& slice,
   const std::vector<PartitionSpec> in(plan.operands, plan.in);
   Result<Function> made = invalid_argument("not made");
   if (is_native) {
-    auto native = make_native(type, fails, random.chance(50), is_irregular,
-                              static_cast<int>(random.below(4)));
+    const int bad = static_cast<int>(random.below(4));
+    const bool throws = random.chance(50);
+    plan.has_effects = random.chance(40);
+    auto native = make_native(type, fails, throws, is_irregular, bad,
+                              plan.has_effects ? std::move(on_effect) : nullptr);
     native.in = in;
     native.out = {plan.out};
-    made = client.native("native" + number, std::move(native));
+    native.idempotent = !plan.has_effects;
+    made = client.native((plan.has_effects ? std::string(kOnce) : "native") + number,
+                         std::move(native));
   } else {
     plan.is_uncompilable = world.has_failures && random.chance(5);
     const std::string name =
@@ -214,6 +221,8 @@ Result<FunctionPlan> make_function(const Client& client, const Slice& slice,
   }
   if (!made.ok()) return made.status();
   plan.is_irregular = is_irregular;
+  plan.may_fail = fails || plan.is_uncompilable;
+  plan.executions = static_cast<std::uint64_t>(mesh.device_count());
   plan.function = made->on(slice);
   return plan;
 }

@@ -30,6 +30,7 @@ LifeCheckers::LifeCheckers(Sources sources, Verdict& verdict)
     : sources_(std::move(sources)),
       verdict_(verdict),
       outcomes_(verdict),
+      delays_(sources_.surroundings, verdict),
       losses_(sources_.surroundings, verdict) {}
 
 void LifeCheckers::started(const RoleName& name, std::uint32_t life) {
@@ -45,7 +46,10 @@ void LifeCheckers::started(const RoleName& name, std::uint32_t life) {
 }
 
 void LifeCheckers::ended(const RoleName& name, std::uint32_t) {
-  if (name.role == Role::kHost) dead_[name.index] = std::move(alive_[name.index]);
+  if (name.role == Role::kHost) {
+    dead_[name.index] = std::move(alive_[name.index]);
+    delays_.lose(name.index);
+  }
   if (name.role == Role::kIsland) spoken_to_.erase(name);
   if (name == kController) {
     verdict_.coverage.add(Feature::kControllerLostWithRuns, outcomes_.open_count() > 0);
@@ -134,6 +138,7 @@ void LifeCheckers::hear_host(const RoleName& teller, const Event& event) {
   const bool is_zombie = given_up != given_up_.end() && given_up->second == life;
   verdict_.coverage.add(Feature::kZombieHost, is_zombie);
   outcomes_.record(event);
+  delays_.record(event);
   losses_.record(event);
   const auto found = alive_.find(teller.index);
   if (found != alive_.end() && found->second) found->second->record(event, true);
@@ -152,6 +157,7 @@ void LifeCheckers::hear_scheduler(const RoleName& teller, const Event& event) {
     return;
   }
   Books* const books = books_of(teller.index, spoken_to->second);
+  delays_.record(event);
   // What it says to a host that is gone reaches nobody.
   if (books) books->record(event, books == alive_[teller.index].get());
 }

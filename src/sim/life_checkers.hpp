@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/delay_checker.hpp"
 #include "sim/gang_checker.hpp"
 #include "sim/input_checker.hpp"
 #include "sim/loss_checker.hpp"
@@ -85,6 +86,7 @@ class LifeCheckers final : public ProcessSink {
   const Sources sources_;
   Verdict& verdict_;
   OutcomeChecker outcomes_;
+  DelayChecker delays_;
   LossChecker losses_;
   std::map<IslandId, std::unique_ptr<Books>> alive_, dead_;  // The present life, and the last one.
   std::map<cluster::RoleName, std::uint32_t> lives_;

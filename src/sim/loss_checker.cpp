@@ -53,9 +53,19 @@ void LossChecker::lose(const Event& event) {
 void LossChecker::prepare(const Event& event) {
   const program::PartPlan* const plan = surroundings_.part_of(event.island, event.stamp).plan;
   if (plan == nullptr) return;  // For GangChecker.
+  const auto before = stamp_before_.find(run_of_[event.stamp]);
+  if (before != stamp_before_.end() && event.stamp <= before->second) return;  // It is over.
+  const Stamp first = first_stamp_.emplace(run_of_[event.stamp], event.stamp).first->second;
+  if (first != event.stamp) in_segments_.insert(run_of_[event.stamp]);
   std::set<Place>& used = used_by_[run_of_[event.stamp]];
   for (const program::DeviceGroup& group : plan->groups) {
     for (const DeviceId device : group.devices) used.emplace(event.island, device);
+  }
+  for (const program::Gang& gang : plan->gangs) {
+    const bool computes = gang.kind == program::Gang::Kind::kCompute;
+    if (computes && surroundings_.has_effects(gang.function)) {
+      with_effects_.insert(run_of_[event.stamp]);
+    }
   }
 }
 
@@ -93,11 +103,20 @@ void LossChecker::doom(const Event& event) {
 }
 
 void LossChecker::run_again(const Event& event) {
+  if (with_effects_.contains(event.object)) {
+    verdict_.report(Breach::kCorrectness, "I7",
+                    "run " + std::to_string(event.object) +
+                        " is run again, but a function of it has effects and may have run");
+  }
   doomed_.erase(event.object);
+  first_stamp_.erase(event.object);
+  in_segments_.erase(event.object);
   stamp_before_[event.object] = event.value;
+  const bool has_lost = has_lost_device(event.object);
+  used_by_.erase(event.object);  // Without a new stamp it uses nothing, and may be refused.
   if (may_lose_hosts_) return;
   const bool is_of_input = event.code == StatusCode::kInputLost;
-  if (is_of_input ? !ever_lost_.empty() : has_lost_device(event.object)) return;
+  if (is_of_input ? !ever_lost_.empty() : has_lost) return;
   verdict_.report(Breach::kCorrectness, "I3",
                   "run " + std::to_string(event.object) + " is run again, but no device" +
                       (is_of_input ? "" : " that it used") + " was lost");
@@ -110,6 +129,13 @@ void LossChecker::resolve(const Event& event) {
                     name + " succeeded, but a device was lost while a gang of it ran there");
   }
   if (event.code != StatusCode::kDeviceLost) return;
+  // Of one in segments, that with the effects may have been over, or not have begun.
+  if (with_effects_.contains(event.object) && !in_segments_.contains(event.object)) {
+    verdict_.report(Breach::kCorrectness, "I7",
+                    name +
+                        " failed of a lost device, and is not told that a function of it with "
+                        "effects may have run");
+  }
   // One that never had a stamp may have been refused: its slice has nowhere to go.
   if (used_by_.contains(event.object) ? has_lost_device(event.object) : !ever_lost_.empty()) return;
   verdict_.report(Breach::kCorrectness, "I3",

@@ -42,6 +42,9 @@ class LossChecker final : public events::EventSink {
   std::set<Place> ever_lost_;  // and in any.
   std::map<Stamp, RunId> run_of_;
   std::map<RunId, std::set<Place>> used_by_;  // By runs with a stamp.
+  std::set<RunId> with_effects_;              // Not idempotent.
+  std::map<RunId, Stamp> first_stamp_;        // Since their last rerun.
+  std::set<RunId> in_segments_;               // They had another one after it.
   std::set<RunId> doomed_;                    // A gang of theirs ended on a lost device.
   std::map<RunId, Stamp> stamp_before_;       // Their last rerun.
   bool may_lose_hosts_ = false;               // They are processes: then hosts are a cause, too.

@@ -54,6 +54,7 @@ bool is_of_array(EventKind kind) {
     case EventKind::kArrayPoison:
     case EventKind::kUpload:
     case EventKind::kFetch:
+    case EventKind::kDamage:
       return true;
     default:
       return false;
@@ -77,7 +78,8 @@ int relevance(const Event& event, const Concern& concern) {
   if (is_of_array(event.kind) && concern.arrays.contains(event.object)) return 2;
   const bool is_here = has_island(event.kind) && concern.islands.contains(event.island);
   const bool is_loss = event.kind == EventKind::kDeviceLost || event.kind == EventKind::kHostLost ||
-                       event.kind == EventKind::kSchedulerLost;
+                       event.kind == EventKind::kSchedulerLost ||
+                       event.kind == EventKind::kIslandFailed;
   if (is_here && is_loss) return 2;
   return is_here ? 1 : 0;
 }
@@ -174,6 +176,9 @@ std::string sentence(const Event& event) {
       return "the controller knows that the host of " + island + " is lost";
     case EventKind::kSchedulerLost:
       return "the controller knows that the scheduler of " + island + " is lost";
+    case EventKind::kIslandFailed:
+      return event.value == 0 ? island + ", which had failed, is used again"
+                              : island + " has failed, and is left alone for " + ms(event.value);
     case EventKind::kView:
       return "the scheduler of " + island + " begins anew with " + text(event.object) +
              " parts of its host";
@@ -188,6 +193,11 @@ std::string sentence(const Event& event) {
     case EventKind::kRerun:
       return run + ", which had stamp " + text(event.value) +
              ", is to be run again: " + code_of(event);
+    case EventKind::kDamage:
+      return (event.object != 0 ? array : "value " + text(event.position) + " of " + stamp) +
+             " is found to have changed on " + device;
+    case EventKind::kMiscompute:
+      return device + " gave two results for " + gang;
   }
   return events::to_string(event);
 }
@@ -217,7 +227,7 @@ Concern concern_of(std::span<const Violation> violations, std::span<const Event>
 std::string tell(const Event& event) { return time_of(event) + sentence(event); }
 
 std::string narrate(std::span<const Event> events, std::span<const Violation> violations,
-                    std::size_t lines_max) {
+                    std::size_t lines_max, std::uint64_t first_number) {
   const Concern concern = concern_of(violations, events);
   const int relevance_min = concern == Concern{} ? 0 : 1;
   std::vector<std::size_t> chosen;
@@ -229,7 +239,10 @@ std::string narrate(std::span<const Event> events, std::span<const Violation> vi
   }
   std::sort(chosen.begin(), chosen.end());
   std::string lines;
-  for (const std::size_t i : chosen) lines += "    " + tell(events[i]) + "\n";
+  for (const std::size_t i : chosen) {
+    const std::string number = first_number > 0 ? "#" + std::to_string(first_number + i) + " " : "";
+    lines += "    " + number + tell(events[i]) + "\n";
+  }
   return lines;
 }
 

@@ -33,8 +33,9 @@ std::string tell(const events::Event& event);
 
 /// At most `lines_max` lines, in the order of time, each indented and ended. Of `events`, oldest
 /// first, it takes the newest of those that name what the violations are about, then of those on
-/// islands that they name, and others only where the violations name nothing at all.
+/// islands that they name, and others only where the violations name nothing at all. With the
+/// number of the first one, which is not 0, each line begins with its own: "#1842".
 std::string narrate(std::span<const events::Event> events, std::span<const Violation> violations,
-                    std::size_t lines_max);
+                    std::size_t lines_max, std::uint64_t first_number = 0);
 
 }  // namespace seaway::sim

@@ -16,6 +16,7 @@ using Kind = ProcessFault::Kind;
 namespace {
 
 constexpr std::uint64_t kDelayStream = 0x64656c6179730000;
+constexpr std::uint64_t kDeathStream = 0x6465617468730000;
 /// How soon whoever supervises a process starts it again.
 constexpr std::uint64_t kRestartNsMax = 100'000'000;
 
@@ -67,7 +68,7 @@ ProcessCluster::Voice::Voice(ProcessCluster& heard_in, RoleName of)
 void ProcessCluster::Voice::record(const events::Event& event) {
   cluster.events_.record(event);
   // A process that ends has nobody who could answer questions about what it says.
-  if (!cluster.place_of(name).member) return;
+  if (!cluster.member(name)) return;
   for (ProcessSink* sink : cluster.options_.sinks) sink->record(name, event);
 }
 
@@ -78,7 +79,8 @@ ProcessCluster::Place& ProcessCluster::place_of(const RoleName& name) {
 }
 
 cluster::Member* ProcessCluster::member(const RoleName& name) {
-  return place_of(name).member.get();
+  const Place& place = place_of(name);
+  return place.process && place.process->is_alive() ? place.member.get() : nullptr;
 }
 
 void ProcessCluster::start(const RoleName& name) {
@@ -101,6 +103,7 @@ void ProcessCluster::start(const RoleName& name) {
       if (orphan.life == life && orphan.process) kill(name, 1 + delays_.below(kRestartNsMax));
     });
   };
+  options.on_out_of_memory = [this, name] { die(name); };
   actor::Engine& engine = *place.process;
   place.voice = std::make_unique<Voice>(*this, name);
   place.member = std::make_unique<cluster::Member>(
@@ -111,12 +114,18 @@ void ProcessCluster::start(const RoleName& name) {
   for (ProcessSink* sink : options_.sinks) sink->started(name, place.life);
 }
 
+/// Nothing of it is heard from here on; what is left of it goes with end().
+void ProcessCluster::fall_silent(Place& place) {
+  if (!place.process->is_alive()) return;
+  for (ProcessSink* sink : options_.sinks) sink->ended(place.name, place.life);
+  wires_.detach(cluster::process_of(place.name, options_.cluster.islands), false);
+  place.process->kill();
+}
+
 void ProcessCluster::end(const RoleName& name) {
   Place& place = place_of(name);
   if (!place.process) return;
-  for (ProcessSink* sink : options_.sinks) sink->ended(name, place.life);
-  wires_.detach(cluster::process_of(name, options_.cluster.islands), false);
-  place.process->kill();
+  fall_silent(place);
   place.member.reset();
   place.process.reset();
   place.voice.reset();
@@ -130,6 +139,32 @@ void ProcessCluster::kill(const RoleName& name, std::uint64_t delay_ns) {
     return;
   }
   restart_later(name, is_healed_ ? 1 : delay_ns);
+}
+
+void ProcessCluster::crash_again(const ProcessFault& fault) {
+  if (is_healed_ || engine_.now_ns() >= fault.at_ns + fault.duration_ns) return;
+  if (place_of(fault.target).process) kill(fault.target, 1 + delays_.below(kRestartNsMax));
+  engine_.schedule(engine_.now_ns() + static_cast<std::uint64_t>(fault.amount),
+                   [this, &fault] { crash_again(fault); });
+}
+
+/// Within a handler of its own, which goes on to its end unheard.
+void ProcessCluster::die(const RoleName& name) {
+  Place& place = place_of(name);
+  if (!place.process || !place.process->is_alive()) return;
+  ProcessFault fault;
+  fault.kind = Kind::kKill;
+  fault.at_ns = engine_.now_ns();
+  fault.duration_ns =
+      1 + RandomStream(options_.seed, kDeathStream + done(fault.kind)).below(kRestartNsMax);
+  fault.target = name;
+  ++done_[static_cast<std::size_t>(fault.kind)];
+  for (ProcessSink* sink : options_.sinks) sink->began(fault);
+  fall_silent(place);
+  engine_.post([this, name, life = place.life, delay_ns = fault.duration_ns] {
+    const Place& dead = place_of(name);
+    if (dead.life == life && dead.process) kill(name, delay_ns);
+  });
 }
 
 void ProcessCluster::restart_later(const RoleName& name, std::uint64_t delay_ns) {
@@ -171,6 +206,8 @@ void ProcessCluster::begin(const ProcessFault& fault) {
     case Kind::kKillMachine:
       kill({Role::kIsland, fault.target.index}, fault.duration_ns);
       return kill({Role::kHost, fault.target.index}, fault.duration_ns);
+    case Kind::kCrashLoop:
+      return crash_again(fault);
     case Kind::kPause:
       return place.process->pause();
     case Kind::kIsolate:
@@ -197,6 +234,7 @@ void ProcessCluster::finish(const ProcessFault& fault) {
   switch (fault.kind) {
     case Kind::kKill:
     case Kind::kKillMachine:
+    case Kind::kCrashLoop:
       return;
     case Kind::kPause: {
       const Place& place = place_of(fault.target);
@@ -231,6 +269,15 @@ void ProcessCluster::block(const RoleName& name, bool in, bool out, bool is_bloc
 }
 
 /// A direction that several faults block is open again when the last of them is over.
+void ProcessCluster::watch_writes(WatchWrites watch) {
+  wires_.watch([this, watch = std::move(watch)](ProcessId from, ProcessId to, std::uint64_t bytes,
+                                                std::uint64_t arrives_ns) {
+    const auto one = places_.find(from), other = places_.find(to);
+    if (one == places_.end() || other == places_.end()) return;
+    watch(one->second.name, other->second.name, bytes, arrives_ns);
+  });
+}
+
 void ProcessCluster::block(ProcessId from, ProcessId to, bool is_blocked) {
   int& blocks = blocks_[{from, to}];
   blocks += is_blocked ? 1 : -1;

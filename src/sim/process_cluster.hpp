@@ -64,6 +64,10 @@ class ProcessCluster {
   std::uint64_t starts() const { return starts_; }
   const transport::SimulatedWires::Counts& wire_counts() const { return wires_.counts(); }
   std::uint64_t hash() const { return wires_.hash(); }
+  /// Hears of each write, as SimulatedWires::watch().
+  using WatchWrites = std::function<void(const cluster::RoleName& from, const cluster::RoleName& to,
+                                         std::uint64_t bytes, std::uint64_t arrives_ns)>;
+  void watch_writes(WatchWrites watch);
   std::uint64_t now_ns() const { return engine_.now_ns(); }
 
  private:
@@ -88,11 +92,14 @@ class ProcessCluster {
 
   Place& place_of(const cluster::RoleName& name);
   void start(const cluster::RoleName& name);
+  void fall_silent(Place& place);
   void end(const cluster::RoleName& name);
+  void die(const cluster::RoleName& name);
   void restart_later(const cluster::RoleName& name, std::uint64_t delay_ns);
   void begin(const ProcessFault& fault);
   void finish(const ProcessFault& fault);
   void kill(const cluster::RoleName& name, std::uint64_t delay_ns);
+  void crash_again(const ProcessFault& fault);
   void block(const cluster::RoleName& name, bool in, bool out, bool is_blocked);
   void block(transport::ProcessId from, transport::ProcessId to, bool is_blocked);
   void set_clock(const cluster::RoleName& name, const ProcessFault& fault, bool is_wrong);

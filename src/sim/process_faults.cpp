@@ -3,12 +3,14 @@
 #include "sim/process_faults.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/random.hpp"
 
 namespace seaway::sim {
 namespace {
 
+using actor::Role;
 using cluster::RoleName;
 using Kind = ProcessFault::Kind;
 
@@ -32,10 +34,10 @@ std::uint64_t random_duration(RandomStream& random) {
 RoleName random_role(RandomStream& random, std::uint32_t islands, std::uint32_t clients) {
   const auto island = static_cast<std::uint32_t>(random.below(islands));
   const std::uint64_t choice = random.below(100);
-  if (choice < 15) return {actor::Role::kController, 0};
-  if (choice < 50) return {actor::Role::kHost, island};
-  if (choice < 80) return {actor::Role::kIsland, island};
-  return {actor::Role::kClient, 1 + static_cast<std::uint32_t>(random.below(clients))};
+  if (choice < 15) return {Role::kController, 0};
+  if (choice < 50) return {Role::kHost, island};
+  if (choice < 80) return {Role::kIsland, island};
+  return {Role::kClient, 1 + static_cast<std::uint32_t>(random.below(clients))};
 }
 
 ProcessFault random_fault(RandomStream& random, Kind kind, std::uint32_t islands,
@@ -46,7 +48,13 @@ ProcessFault random_fault(RandomStream& random, Kind kind, std::uint32_t islands
   fault.other = random_role(random, islands, clients);
   fault.duration_ns = 1 + random_duration(random);
   if (kind == Kind::kKillMachine) {
-    fault.target = {actor::Role::kHost, static_cast<std::uint32_t>(random.below(islands))};
+    fault.target = {Role::kHost, static_cast<std::uint32_t>(random.below(islands))};
+  }
+  if (kind == Kind::kCrashLoop) {
+    const Role role = random.chance(50) ? Role::kHost : Role::kIsland;
+    fault.target = {role, static_cast<std::uint32_t>(random.below(islands))};
+    fault.amount = random.between(20, 200) * 1'000'000;
+    fault.duration_ns = static_cast<std::uint64_t>(fault.amount) * (2 + random.below(6));
   }
   if (kind == Kind::kClockJump) fault.amount = random.between(-3'000, 3'000) * 1'000'000;
   if (kind == Kind::kClockRate) fault.amount = random.between(-50'000, 50'000);
@@ -54,7 +62,7 @@ ProcessFault random_fault(RandomStream& random, Kind kind, std::uint32_t islands
 }
 
 /// Most worlds have whole wires: what breaks all the time hides what breaks once.
-transport::WireOptions random_wires(std::uint64_t seed) {
+transport::WireOptions random_wires(std::uint64_t seed, bool is_wild) {
   RandomStream random(seed, kWireStream);
   transport::WireOptions wires;
   wires.seed = seed;
@@ -63,10 +71,14 @@ transport::WireOptions random_wires(std::uint64_t seed) {
       wires.latency_min_ns + random.below(random.chance(80) ? 200'000 : 5'000'000);
   if (random.chance(20)) wires.bytes_per_second = 1'000'000 + random.below(1'000'000'000);
   wires.keepalive_ns = 20 * kMs;
-  if (random.chance(25)) wires.faults.cut = 1 + static_cast<std::uint32_t>(random.below(20));
-  if (random.chance(25)) wires.faults.half_open = 1 + static_cast<std::uint32_t>(random.below(20));
-  if (random.chance(25)) wires.faults.flip = 1 + static_cast<std::uint32_t>(random.below(20));
-  if (random.chance(25)) wires.faults.repeat = 1 + static_cast<std::uint32_t>(random.below(50));
+  if (random.chance(25) || is_wild)
+    wires.faults.cut = 1 + static_cast<std::uint32_t>(random.below(20));
+  if (random.chance(25) || is_wild)
+    wires.faults.half_open = 1 + static_cast<std::uint32_t>(random.below(20));
+  if (random.chance(25) || is_wild)
+    wires.faults.flip = 1 + static_cast<std::uint32_t>(random.below(20));
+  if (random.chance(25) || is_wild)
+    wires.faults.repeat = 1 + static_cast<std::uint32_t>(random.below(50));
   return wires;
 }
 
@@ -92,41 +104,99 @@ std::string_view to_string(Kind kind) {
       return "clock moved at";
     case Kind::kClockRate:
       return "clock rate of";
+    case Kind::kCrashLoop:
+      return "crash loop of";
   }
   return "unknown";
 }
 
-std::string ProcessFaults::to_string() const {
-  std::string text;
+namespace {
+
+/// The beginning of the name, and the family.
+std::pair<const char*, const char*> names_of(Kind kind) {
+  switch (kind) {
+    case Kind::kKill:
+      return {"kill", "kill"};
+    case Kind::kKillMachine:
+      return {"machine", "kill"};
+    case Kind::kPause:
+      return {"pause", "pause"};
+    case Kind::kIsolate:
+      return {"isolate", "partition"};
+    case Kind::kDeafen:
+      return {"deafen", "partition"};
+    case Kind::kMute:
+      return {"mute", "partition"};
+    case Kind::kCutPair:
+      return {"cut-pair", "partition"};
+    case Kind::kClockJump:
+      return {"clock-jump", "clock"};
+    case Kind::kClockRate:
+      return {"clock-rate", "clock"};
+    case Kind::kCrashLoop:
+      return {"crash-loop", "kill"};
+  }
+  return {"unknown", "unknown"};
+}
+
+}  // namespace
+
+std::string ProcessFault::name() const {
+  return std::string(names_of(kind).first) + "#" + std::to_string(number);
+}
+
+std::vector<FaultLine> lines_of(const transport::WireFaults& faults) {
+  std::vector<FaultLine> lines;
+  const auto add = [&lines](const char* name, const char* done, std::uint32_t per_mille) {
+    if (per_mille == 0) return;
+    lines.push_back({std::string("wire ") + name, "wire",
+                     std::to_string(per_mille) + " of 1000 writes " + done, 0, 0});
+  };
+  add("cut", "cut", faults.cut);
+  add("half-open", "half open", faults.half_open);
+  add("flip", "flipped", faults.flip);
+  add("repeat", "repeated", faults.repeat);
+  return lines;
+}
+
+std::vector<FaultLine> ProcessFaults::lines() const {
+  std::vector<FaultLine> lines;
   for (const ProcessFault& fault : faults) {
-    text += ", " + std::string(sim::to_string(fault.kind)) + " " + cluster::to_string(fault.target);
+    std::string text =
+        std::string(sim::to_string(fault.kind)) + " " + cluster::to_string(fault.target);
     if (fault.kind == Kind::kCutPair) text += " and " + cluster::to_string(fault.other);
     if (fault.amount != 0) text += " by " + std::to_string(fault.amount);
     text += " at " + std::to_string(fault.at_ns) + " ns for " + std::to_string(fault.duration_ns);
+    lines.push_back({fault.name(), names_of(fault.kind).second, std::move(text), fault.at_ns,
+                     fault.duration_ns});
   }
-  const transport::WireFaults& broken = wires.faults;
-  text += ", wires of " + std::to_string(wires.latency_min_ns) + " to " +
-          std::to_string(wires.latency_max_ns) + " ns";
-  const auto add = [&text](const char* name, std::uint32_t per_mille) {
-    if (per_mille > 0) text += ", " + std::to_string(per_mille) + " of 1000 " + name;
-  };
-  add("cut", broken.cut);
-  add("half open", broken.half_open);
-  add("flipped", broken.flip);
-  add("repeated", broken.repeat);
-  return text;
+  for (FaultLine& line : lines_of(wires.faults)) lines.push_back(std::move(line));
+  return lines;
 }
 
-ProcessFaults make_process_faults(std::uint64_t seed, std::uint32_t islands,
-                                  std::uint32_t clients) {
+std::string ProcessFaults::to_string() const {
+  return ", wires of " + std::to_string(wires.latency_min_ns) + " to " +
+         std::to_string(wires.latency_max_ns) + " ns" + sim::to_string(lines());
+}
+
+void ProcessFaults::set_end() {
+  end_ns = 0;
+  for (const ProcessFault& fault : faults) {
+    end_ns = std::max(end_ns, fault.at_ns + fault.duration_ns);
+  }
+}
+
+ProcessFaults make_process_faults(std::uint64_t seed, std::uint32_t islands, std::uint32_t clients,
+                                  bool is_wild) {
   ProcessFaults made;
-  made.wires = random_wires(seed);
+  made.wires = random_wires(seed, is_wild);
   RandomStream swarm(seed, kSwarmStream);
   std::vector<Kind> kinds;
   for (std::size_t kind = 0; kind < kProcessFaultKinds; ++kind) {
-    if (swarm.chance(40)) kinds.push_back(static_cast<Kind>(kind));
+    if (swarm.chance(40) || is_wild) kinds.push_back(static_cast<Kind>(kind));
   }
-  const std::uint64_t count = swarm.chance(10) ? 0 : 1 + swarm.below(kFaultsMax);
+  const std::uint64_t drawn = swarm.chance(10) ? 0 : 1 + swarm.below(kFaultsMax);
+  const std::uint64_t count = is_wild ? kFaultsMax : drawn;
   std::uint64_t before_ns = 0;
   for (std::uint64_t number = 0; number < count && !kinds.empty(); ++number) {
     RandomStream random(seed, kFaultStream + number);
@@ -135,9 +205,10 @@ ProcessFaults make_process_faults(std::uint64_t seed, std::uint32_t islands,
     // While what came before is being found out, or recovered from.
     if (number > 0 && random.chance(35)) fault.at_ns = before_ns + random.below(2'000 * kMs);
     before_ns = fault.at_ns;
-    made.end_ns = std::max(made.end_ns, fault.at_ns + fault.duration_ns);
+    fault.number = static_cast<std::uint32_t>(number);
     made.faults.push_back(fault);
   }
+  made.set_end();
   std::stable_sort(made.faults.begin(), made.faults.end(),
                    [](const auto& a, const auto& b) { return a.at_ns < b.at_ns; });
   return made;

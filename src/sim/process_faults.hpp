@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster/peers.hpp"
+#include "sim/fault_line.hpp"
 #include "transport/simulated_wire.hpp"
 
 namespace seaway::sim {
@@ -23,6 +24,7 @@ struct ProcessFault {
     kCutPair,      // It and `other` cannot reach each other, while all others reach both.
     kClockJump,    // Its clock is moved by `amount` ns.
     kClockRate,    // Its clock runs faster by `amount` millionths.
+    kCrashLoop,    // SIGKILL again and again, `amount` ns after each other; it begins anew at once.
   };
   Kind kind = Kind::kKill;
   std::uint64_t at_ns = 0;
@@ -30,9 +32,16 @@ struct ProcessFault {
   cluster::RoleName target = {};
   cluster::RoleName other = {};
   std::int64_t amount = 0;
+  std::uint32_t number = 0;  // Among those of its world.
+
+  /// "kill#2".
+  std::string name() const;
 };
 std::string_view to_string(ProcessFault::Kind kind);
-constexpr std::size_t kProcessFaultKinds = 9;
+constexpr std::size_t kProcessFaultKinds = 10;
+
+/// "wire cut": those that happen at all.
+std::vector<FaultLine> lines_of(const transport::WireFaults& faults);
 
 /// All faults of one world. A value. After `end_ns` everything is whole again and stays so.
 struct ProcessFaults {
@@ -40,13 +49,18 @@ struct ProcessFaults {
   transport::WireOptions wires;
   std::uint64_t end_ns = 0;
 
-  /// ", kill of the host of island 1 at 12 ms for 100 ms"; empty when there are none.
+  /// "kill#2", "wire cut", and so on.
+  std::vector<FaultLine> lines() const;
+  /// ", kill of the host of island 1 at 12 ms for 100 ms, wires of .. to .. ns".
   std::string to_string() const;
+  /// Of what is left.
+  void set_end();
 };
 
 /// Each seed switches some kinds off and others on (swarm testing, Groce et al., ISSTA 2012). Each
 /// fault has a random stream of its own: without one of them all others are as they were. About a
 /// third of them come while the cluster recovers from the one before.
-ProcessFaults make_process_faults(std::uint64_t seed, std::uint32_t islands, std::uint32_t clients);
+ProcessFaults make_process_faults(std::uint64_t seed, std::uint32_t islands, std::uint32_t clients,
+                                  bool is_wild = false);
 
 }  // namespace seaway::sim

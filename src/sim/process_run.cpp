@@ -8,13 +8,21 @@
 #include <set>
 #include <utility>
 
+#include "cluster/role_options.hpp"
 #include "sim/client_watch.hpp"
+#include "sim/corruption_checker.hpp"
 #include "sim/detector_checker.hpp"
+#include "sim/history_checker.hpp"
 #include "sim/life_checkers.hpp"
+#include "sim/mischief_truth.hpp"
 #include "sim/process_cluster.hpp"
 #include "sim/process_stock.hpp"
+#include "sim/process_trace.hpp"
 #include "sim/process_truth.hpp"
+#include "sim/restart_checker.hpp"
 #include "sim/simulated_client.hpp"
+#include "sim/stock.hpp"
+#include "sim/tester_deeds.hpp"
 #include "sim/world.hpp"
 
 namespace seaway::sim {
@@ -30,6 +38,8 @@ constexpr std::uint64_t kSecond = 1'000 * kMs;
 constexpr std::uint32_t kComebacks = 3;
 /// After everything is whole, a client has so long to end: its requests have deadlines.
 constexpr std::uint64_t kLivenessNs = 150 * kSecond;
+/// The same where ten times as much is asked for, and may wait for room each time.
+constexpr std::uint64_t kFloodNs = 10 * kLivenessNs;
 /// When nothing was left for so long, nothing comes back: wires are faster.
 constexpr std::uint64_t kQuietNs = 30 * kMs;
 /// Steps between two looks at who has ended, and looks between two at what they left.
@@ -56,9 +66,12 @@ class Watched {
 
 class ProcessWorld final : public ProcessSink {
  public:
-  ProcessWorld(const World& world, ProcessFaults faults, const SeedOptions& options)
+  /// `points`, if there are some, outlive it.
+  ProcessWorld(const World& world, ProcessFaults faults, const SeedOptions& options,
+               FaultPoints* points = nullptr)
       : world_(world),
         asked_(options),
+        points_(points),
         users_(world.clients),
         faults_(std::move(faults)),
         events_(kEvents),
@@ -66,30 +79,44 @@ class ProcessWorld final : public ProcessSink {
         member_([this](Role role, std::uint32_t index) { return member(role, index); }),
         surroundings_(surroundings_of(world, member_)),
         now_([this] { return engine_->now_ns(); }),
+        trace_(now_),
         truth_(world.cluster.islands, world.cluster.devices, now_,
                [this](IslandId island, DeviceId device) { return slices_on(island, device); }),
+        corruption_(surroundings_, world.cluster.integrity.replay_per_mille == 1000, verdict_),
+        mischief_([this](IslandId island, DeviceId device) { return slices_on(island, device); }),
         detector_(truth_, now_, verdict_),
+        restarts_(cluster::controller_options(world.cluster).limits, verdict_),
         lives_(sources(), verdict_),
         watch_(
             truth_, now_, settle_ns(),
             [this](ClientId client) { return remains_of(client, world_, member_); }, verdict_) {
     actor::SeededOptions seeded;
     seeded.step_ns_max = world.step_ns_max;
+    seeded.choices_max = world.edits.choices;
     engine_ = actor::make_seeded_engine(world.seed, seeded);
     ProcessCluster::Options cluster;
     cluster.cluster = world.cluster;
     cluster.seed = world.seed;
     cluster.clients_max = users_ * (1 + kComebacks);
     cluster.faults = faults_;
-    cluster.sinks = {this, &truth_, &detector_, &lives_, &watch_};
+    cluster.sinks = {this, &truth_, &detector_, &restarts_, &lives_, &watch_};
+    if (options.trace) cluster.sinks.push_back(&trace_);
     cluster_ = std::make_unique<ProcessCluster>(
         std::move(cluster), *engine_, events_,
         [this](actor::Engine& engine, IslandId island, std::function<void()> on_progress) {
           return make_backend(engine, island, std::move(on_progress));
         });
+    if (options.trace) {
+      cluster_->watch_writes(
+          [this](const RoleName& from, const RoleName& to, std::uint64_t bytes,
+                 std::uint64_t arrives_ns) { trace_.wrote(from, to, bytes, arrives_ns); });
+    }
     set_running(&events_.ring());
     events_.add_observer(hash_);
     events_.add_observer(coverage_);
+    for (const MemoryRot& rot : world.faults.rots) {
+      engine_->schedule(rot.at_ns, [this, &rot] { change(rot); });
+    }
   }
 
   ~ProcessWorld() override {
@@ -102,9 +129,9 @@ class ProcessWorld final : public ProcessSink {
   SeedReport run() {
     for (std::uint32_t user = 0; user < users_; ++user) begin_life(user);
     std::uint64_t steps = 0;
-    while (steps < kStepsMax && verdict_.ok() && !is_over_ && engine_->step()) {
+    while (steps < kStepsMax && verdict_.ok() && !is_over_ && !is_cut() && engine_->step()) {
       ++steps;
-      if (engine_->now_ns() > faults_.end_ns && !cluster_->is_healed()) cluster_->heal();
+      if (engine_->now_ns() > faults_.end_ns && !cluster_->is_healed()) heal();
       if (steps % kLookEvery == 0) look();
     }
     SeedReport report;
@@ -112,10 +139,17 @@ class ProcessWorld final : public ProcessSink {
       verdict_.report(Breach::kLiveness, "I12",
                       "still busy after " + std::to_string(steps) + " steps");
     }
-    if (verdict_.ok()) check_end();
-    if (!verdict_.ok()) report.waiting = waiting_for();
+    if (verdict_.ok() && !is_cut()) check_end();
+    if (verdict_.ok() && !is_cut()) {
+      for (Violation& one : check_history(history_, deeds_of(world_, faults_, is_point_struck()))) {
+        verdict_.report(one.breach, std::move(one.invariant), std::move(one.text));
+      }
+    }
+    if (!verdict_.ok() || is_cut()) report.waiting = waiting_for();
+    report.is_cut = is_cut();
     report.seed = world_.seed;
-    report.is_of_processes = true;
+    report.kind = WorldKind::kProcesses;
+    describe(world_, report);
     report.steps = engine_->steps();
     report.virtual_ns = engine_->now_ns();
     report.events = hash_.count();
@@ -128,14 +162,36 @@ class ProcessWorld final : public ProcessSink {
     report.breach = verdict_.breach();
     report.violations = verdict_.violations();
     if (asked_.keep_events || !verdict_.ok()) report.last_events = events_.ring().snapshot();
+    if (asked_.trace) report.trace = trace_.to_json();
     return report;
   }
 
-  void began(const ProcessFault&) override {
+  void began(const ProcessFault& fault) override {
     verdict_.coverage.add(Feature::kFaultInRecovery, truth_.is_troubled());
+    const bool stops_reading =
+        fault.kind == ProcessFault::Kind::kPause && fault.target.role == Role::kClient;
+    verdict_.coverage.add(Feature::kSlowReader, stops_reading && watch_.waits(fault.target.index));
+  }
+  void started(const RoleName& name, std::uint32_t) override {
+    if (name.role == Role::kHost) corruption_.forget(name.index);
+  }
+  void record(const RoleName& teller, const events::Event& event) override {
+    if (teller.role != Role::kIsland) corruption_.record(event);
   }
 
  private:
+  static bool has_late_connections(const FaultPointCounts& counts) {
+    return counts.of(FaultPoint::kLostConnection) + counts.of(FaultPoint::kFailedConnection) +
+               counts.of(FaultPoint::kLongPause) >
+           0;
+  }
+
+  /// Points that break connections or kill have fired.
+  bool is_point_struck() const {
+    return points_ && (has_late_connections(points_->counts()) ||
+                       points_->counts().of(FaultPoint::kOutOfMemory) > 0);
+  }
+
   struct User {
     ClientId client = 0;
     std::uint32_t lives = 0;
@@ -148,8 +204,24 @@ class ProcessWorld final : public ProcessSink {
     std::unique_ptr<device::Backend> backend = std::make_unique<SimBackend>(
         engine, mix64(world_.seed + ++backends_), island, world_.cost, std::move(on_progress),
         [this](std::string text) { verdict_.report(Breach::kCorrectness, "I9", std::move(text)); },
-        world_.faults.of(island));
+        world_.faults.of(island), [this](const Mischief& mischief) { note(mischief); });
     return asked_.replace_backend ? asked_.replace_backend(std::move(backend)) : std::move(backend);
+  }
+
+  bool is_cut() const { return is_cut_at(hash_.count(), asked_); }
+  void heal() {
+    cluster_->heal();
+    if (points_) points_->spare(FaultPoint::kOutOfMemory);
+  }
+  template <class Done>
+  void note(const Done& done) {
+    mischief_.note(done);
+    corruption_.note(done);
+  }
+  void change(const MemoryRot& rot) {
+    cluster::Member* const host = member(Role::kHost, rot.island);
+    if (!host) return;
+    if (const auto value = change_bit(*host->host(), rot)) note(*value);
   }
 
   /// Of a cluster that begins or ends there is nothing to see.
@@ -175,6 +247,8 @@ class ProcessWorld final : public ProcessSink {
   }
   /// Devices that hang are given up one after the other.
   std::uint64_t settle_ns() const {
+    // What was asked for in a flood is worked on for as long as it takes.
+    if (world_.is_flooded) return kFloodNs;
     return world_.faults.hangs.size() * 2 * world_.cluster.gang_timeout_ns;
   }
 
@@ -197,7 +271,9 @@ class ProcessWorld final : public ProcessSink {
     options.request_timeout = std::chrono::nanoseconds(kRequestNsMax);
     options.when_full = user % 2 == 0 ? WhenFull::kWait : WhenFull::kRefuse;
     const ClientId id = member.name().index;
-    auto connected = member.connect(std::move(options));
+    ClientScribe scribe(history_, id, kRequestNsMax);
+    auto connected =
+        scribe.ask(CallKind::kConnect, [&] { return member.connect(std::move(options)); });
     if (!connected.ok()) {  // It comes back.
       if (truth_.is_excused(id)) return;
       return verdict_.report(
@@ -215,9 +291,13 @@ class ProcessWorld final : public ProcessSink {
         [this, id](SliceId slice) { return truth_.is_excused(id, slice); },
         [this, id] { return truth_.is_any_excused(id); },
         [this, id] { return truth_.is_excused(id); },
-        [this] { return truth_.was_troubled(kRequestNsMax); }};
+        [this] { return truth_.was_troubled(kRequestNsMax); },
+        [this](const Status& status, SliceId slice) { return mischief_.is_excused(status, slice); },
+        [this](SliceId slice) {
+          return world_.cluster.integrity.replay_per_mille < 1000 && mischief_.may_be_wrong(slice);
+        }};
     SimulatedClient client(
-        world_, id - 1, pause, verdict_, [] {}, nothing, excuses);
+        world_, id - 1, pause, verdict_, [] {}, nothing, excuses, scribe);
     client.note_times(engine_->clock());
     // One that waits for room may be the only one who could make some.
     const bool may_wait = world_.is_memory_tight && user % 2 == 0;
@@ -231,15 +311,22 @@ class ProcessWorld final : public ProcessSink {
   }
 
   void look() {
+    if (points_ && has_late_connections(points_->counts())) truth_.note_late_connections();
     truth_.look();
     detector_.look();
+    restarts_.look();
+    if (const controller::ControllerCore* const one = controller()) {
+      check_backlog(verdict_, one->runs_unfinished() - one->moves_unfinished(), last_client_,
+                    world_.runs_in_flight_max);
+    }
     look_for_ends();
     const bool counts = ++looks_ % kCountEvery == 0;
     if (counts) watch_.look();
     if (!cluster_->is_healed()) return;
     const std::uint64_t now_ns = engine_->now_ns();
     if (!have_all_ended()) {
-      if (now_ns <= faults_.end_ns + kLivenessNs) return;
+      const std::uint64_t limit_ns = world_.is_flooded ? kFloodNs : kLivenessNs;
+      if (now_ns <= faults_.end_ns + limit_ns) return;
       std::string text = "long after everything was whole again there waits";
       for (const std::string& body : engine_->unfinished_bodies()) text += " " + body;
       return verdict_.report(Breach::kLiveness, "I2", text);
@@ -296,6 +383,7 @@ class ProcessWorld final : public ProcessSink {
     const bool is_fifo = world_.cluster.policy == island::Policy::kFifo;
     coverage.add(is_fifo ? Feature::kFifoPolicy : Feature::kSharesPolicy);
     coverage.add(Feature::kTightMemory, world_.is_memory_tight);
+    coverage.add(Feature::kFloodedWorld, world_.is_flooded);
     coverage.add(Feature::kSlowDevice, world_.faults.slow.size());
     coverage.add(Feature::kWorldWithLosses,
                  coverage.counts[static_cast<std::size_t>(Feature::kDeviceLoss)] > 0);
@@ -314,6 +402,10 @@ class ProcessWorld final : public ProcessSink {
     add_fault(first + 1, wires.half_opens);
     add_fault(first + 2, wires.flips);
     add_fault(first + 3, wires.repeats);
+    // Each of them is counted among the kills, too.
+    if (points_) {
+      coverage.add(Feature::kOutOfMemory, points_->counts().of(FaultPoint::kOutOfMemory));
+    }
     coverage.add(Feature::kWholeProcesses, faults == 0);
     for (IslandId island = 0; island < world_.cluster.islands; ++island) {
       const cluster::Member* const found = member(Role::kIsland, island);
@@ -327,17 +419,23 @@ class ProcessWorld final : public ProcessSink {
 
   const World& world_;
   const SeedOptions& asked_;
+  FaultPoints* const points_;
   const std::uint32_t users_;
   const ProcessFaults faults_;
   Verdict verdict_;
+  History history_{[this] { return engine_ ? engine_->now_ns() : 0; }};  // Futures may end last.
   events::EventStream events_;
   events::EventHash hash_;
   CoverageCounter coverage_;
   const MemberOf member_;
   const Surroundings surroundings_;
   const ProcessTruth::Now now_;
+  ProcessTrace trace_;
   ProcessTruth truth_;
+  CorruptionChecker corruption_;
+  MischiefTruth mischief_;
   DetectorChecker detector_;
+  RestartChecker restarts_;
   LifeCheckers lives_;
   ClientWatch watch_;
   std::map<std::uint32_t, User> states_;
@@ -352,9 +450,11 @@ class ProcessWorld final : public ProcessSink {
 
 }  // namespace
 
-World make_process_world(std::uint64_t seed) {
-  World world = make_world(seed);
-  for (std::uint64_t other = seed; world.is_contest;) world = make_world(other = mix64(other));
+World make_process_world(std::uint64_t seed, bool is_wild) {
+  World world = make_world(seed, is_wild);
+  for (std::uint64_t other = seed; world.is_contest;) {
+    world = make_world(other = mix64(other), is_wild);
+  }
   world.seed = seed;
   world.has_processes = true;
   return world;
@@ -365,9 +465,19 @@ SeedReport run_process_world(const World& world, ProcessFaults faults, const See
 }
 
 SeedReport run_process_seed(std::uint64_t seed, const SeedOptions& options) {
-  const World world = make_process_world(seed);
-  return run_process_world(world, make_process_faults(seed, world.cluster.islands, world.clients),
-                           options);
+  const bool is_wild = options.edits.is_wild;
+  World world = make_process_world(seed, is_wild);
+  ProcessFaults faults = make_process_faults(seed, world.cluster.islands, world.clients, is_wild);
+  apply(options.edits, world);
+  apply(options.edits, faults);
+  FaultPoints points(seed, is_wild);
+  apply(options.edits, points);
+  SeedReport report = ProcessWorld(world, faults, options, &points).run();
+  report.fault_points = points.counts();
+  report.faults = faults.lines();
+  append(report.faults, world.faults.lines());
+  append(report.faults, points.lines());
+  return report;
 }
 
 }  // namespace seaway::sim

@@ -15,7 +15,7 @@ namespace seaway::sim {
 SeedReport run_process_seed(std::uint64_t seed, const SeedOptions& options = {});
 
 /// Its parts: the world of a seed, and a run of it with faults of one's own.
-World make_process_world(std::uint64_t seed);
+World make_process_world(std::uint64_t seed, bool is_wild = false);
 SeedReport run_process_world(const World& world, ProcessFaults faults,
                              const SeedOptions& options = {});
 

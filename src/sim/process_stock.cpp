@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/functions.hpp"
+
 namespace seaway::sim {
 
 using actor::Role;
@@ -35,8 +37,8 @@ Surroundings surroundings_of(const World& world, const MemberOf& member) {
     device::HostCore* const host = host_of(member, island);
     const device::PartRun* const part = host ? host->find_part(stamp) : nullptr;
     if (!part) return PartFacts{};
-    return PartFacts{part->plan->part.get(), &part->args, &part->outputs, part->is_admitted,
-                     part->gangs_placed};
+    return PartFacts{part->plan->part.get(), &part->args,        &part->outputs,
+                     part->is_admitted,      part->gangs_placed, part->has_moved};
   };
   made.devices_of_array = [member](IslandId island, ArrayId array) {
     device::HostCore* const host = host_of(member, island);
@@ -55,6 +57,10 @@ Surroundings surroundings_of(const World& world, const MemberOf& member) {
     device::HostCore* const host = host_of(member, island);
     return host ? host->device(device).gangs_done : 0;
   };
+  made.has_effects = [member](FunctionId function) {
+    const controller::ControllerCore* const controller = controller_of(member);
+    return controller && controller->function_name(function).starts_with(kOnce);
+  };
   made.may_be_lost = [&world](IslandId island, DeviceId device, std::uint64_t now_ns) {
     return world.faults.may_take(island, device, now_ns);
   };
@@ -72,6 +78,7 @@ std::vector<std::string> leftovers(const World& world, const MemberOf& member) {
   expect_none("runs without an outcome at the controller", controller->runs_unfinished());
   expect_none("arrays known to the controller", controller->array_count());
   expect_none("clients known to the controller", controller->client_count());
+  expect_none("bytes that the controller takes for kept", controller->kept_bytes());
   for (IslandId island = 0; island < world.cluster.islands; ++island) {
     const std::string where = " on island " + std::to_string(island);
     device::HostCore* const host = host_of(member, island);

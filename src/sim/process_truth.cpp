@@ -25,7 +25,8 @@ std::uint64_t size_of_jump(const ProcessFault& fault) {
 ProcessTruth::Spell* ProcessTruth::spell_of(const ProcessFault& fault) {
   switch (fault.kind) {
     case Kind::kKill:
-    case Kind::kKillMachine:  // Their ends and starts are heard of.
+    case Kind::kKillMachine:
+    case Kind::kCrashLoop:  // Their ends and starts are heard of.
     case Kind::kClockRate:
       return nullptr;
     case Kind::kPause:
@@ -81,13 +82,18 @@ void ProcessTruth::ended(const RoleName& name, std::uint32_t) {
 void ProcessTruth::started(const RoleName& name, std::uint32_t life) {
   if (name.role == Role::kClient) clients_.insert(name.index);
   if (life > 1) close(down_[name], kAftermathNs);
-  if (name == kController) joined_.clear();
+  if (name == kController) {
+    joined_.clear();
+    failed_.clear();
+  }
   if (name.role != Role::kHost) return;
   std::erase_if(lost_devices_, [&name](const auto& lost) { return lost.first == name.index; });
 }
 
 void ProcessTruth::record(const RoleName& teller, const events::Event& event) {
   if (event.kind == EventKind::kDeviceLost) lost_devices_.emplace(event.island, event.place);
+  if (event.kind == EventKind::kIslandFailed && event.value > 0) failed_.insert(event.island);
+  if (event.kind == EventKind::kIslandFailed && event.value == 0) failed_.erase(event.island);
   // Whatever the controller has just done about it, it was so before.
   if (teller.role == Role::kController) look();
   if (event.kind == EventKind::kHostJoined) joined_.insert(event.island);
@@ -115,12 +121,13 @@ bool ProcessTruth::is_troubled() const {
     return std::any_of(spells.begin(), spells.end(),
                        [this](const auto& entry) { return is_on(entry.second); });
   };
-  return !lost_devices_.empty() || is_any(alone_) || is_any(down_) || is_any(apart_);
+  return !lost_devices_.empty() || !failed_.empty() || is_any(alone_) || is_any(down_) ||
+         is_any(apart_);
 }
 
 bool ProcessTruth::is_island_troubled(IslandId island) const {
   const RoleName host{Role::kHost, island};
-  if (may_be_apart(host, kController)) return true;
+  if (may_be_apart(host, kController) || failed_.contains(island)) return true;
   for (IslandId other = 0; other < islands_; ++other) {
     // Of a loss of the other one, the slices there tell.
     if (other != island && is_on(host, {Role::kHost, other})) return true;
@@ -133,6 +140,7 @@ bool ProcessTruth::was_troubled(std::uint64_t within_ns) const {
 }
 
 void ProcessTruth::look() {
+  if (is_held_up()) troubled_clients_.insert(clients_.begin(), clients_.end());
   if (!is_troubled()) return;
   troubled_ns_ = now_();
   for (const ClientId client : clients_) {
@@ -159,10 +167,13 @@ bool ProcessTruth::is_excused(ClientId client, SliceId slice) const {
   return is_excused(client) || struck_.contains(slice);
 }
 
+bool ProcessTruth::is_held_up() const {
+  return (has_begun_ || is_start_slow_) && joined_.size() < islands_;
+}
+
 bool ProcessTruth::is_any_excused(ClientId client) const {
-  const bool is_held_up = has_begun_ && joined_.size() < islands_;
   return is_excused(client) || troubled_clients_.contains(client) || !lost_devices_.empty() ||
-         is_held_up;
+         is_held_up();
 }
 
 }  // namespace seaway::sim

@@ -53,6 +53,9 @@ class ProcessTruth final : public ProcessSink {
   bool was_troubled(std::uint64_t within_ns) const;
   /// Looks which slices lie on islands that something is wrong with now: call it often.
   void look();
+  /// Fault points have made connections late: hosts may be so at their start, though nothing was
+  /// done to them.
+  void note_late_connections() { is_start_slow_ = true; }
 
   /// A client's error of a loss has a reason, when it is of something that depends on `slice`.
   bool is_excused(ClientId client, SliceId slice) const;
@@ -74,6 +77,7 @@ class ProcessTruth final : public ProcessSink {
   Spell* spell_of(const ProcessFault& fault);
   void close(Spell& spell, std::uint64_t after_ns);
   bool is_island_troubled(IslandId island) const;
+  bool is_held_up() const;  // Not all hosts are there, and something may be the reason.
 
   const std::uint32_t islands_, devices_;
   const Now now_;
@@ -84,8 +88,10 @@ class ProcessTruth final : public ProcessSink {
   std::set<std::pair<IslandId, DeviceId>> lost_devices_;  // In this life of their host.
   std::set<ClientId> clients_;                            // That live, or have ended by themselves.
   std::set<IslandId> joined_;      // Their hosts are known to the controller.
+  std::set<IslandId> failed_;      // As the controller says; detector_checker looks after that.
   std::uint64_t troubled_ns_ = 0;  // When it was so last.
   bool has_begun_ = false;         // Something has been done.
+  bool is_start_slow_ = false;
   std::set<SliceId> struck_;
   std::set<ClientId> struck_clients_, troubled_clients_;
 };

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "sim/probes.hpp"
 #include "sim/seed_run.hpp"
 
 namespace seaway::sim {
@@ -15,13 +16,17 @@ struct SeedLine {
   std::uint64_t seed = 0, steps = 0, virtual_ns = 0;
   Counts counts;
   Coverage coverage;
+  FaultPointCounts fault_points;
+  ProbeCounts probes;  // Of this seed alone.
   Breach breach = Breach::kNone;
+  std::uint64_t hash = 0;
+  std::string invariant, place;  // Of the first violation.
   std::string json, text;
 
   friend bool operator==(const SeedLine&, const SeedLine&) = default;
 };
 
-/// One line of numbers, then both texts.
+/// One line of numbers, then the texts.
 std::string to_record(const SeedLine& line);
 
 /// Takes the first record off `bytes`; nothing, and `bytes` is as before, when it is not whole yet.

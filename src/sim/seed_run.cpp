@@ -10,8 +10,13 @@
 #include "actor/seeded_engine.hpp"
 #include "cluster/trace.hpp"
 #include "sim/checkers.hpp"
+#include "sim/corruption_checker.hpp"
+#include "sim/functions.hpp"
+#include "sim/history_checker.hpp"
+#include "sim/mischief_truth.hpp"
 #include "sim/simulated_client.hpp"
 #include "sim/stock.hpp"
+#include "sim/tester_deeds.hpp"
 #include "sim/wait_log.hpp"
 #include "sim/world.hpp"
 
@@ -41,10 +46,15 @@ class SimulatedCluster {
         asked_(options),
         events_(options.trace ? kTraceEvents : kEvents),
         checkers_(surroundings_, verdict_),
+        corruption_(surroundings_, world.cluster.integrity.replay_per_mille == 1000, verdict_),
+        truth_([this](IslandId island, DeviceId device) {
+          return embedded_->controller().slices_on(island, device);
+        }),
         coverage_(verdict_.coverage) {
     running_ring = &events_.ring();
     actor::SeededOptions seeded;
     seeded.step_ns_max = world.step_ns_max;
+    seeded.choices_max = world.edits.choices;
     engine_ = actor::make_seeded_engine(world.seed, seeded);
     embedded_ = std::make_unique<cluster::Embedded>(
         world.cluster, *engine_, events_,
@@ -54,9 +64,15 @@ class SimulatedCluster {
     look_around();
     events_.add_observer(hash_);
     events_.add_observer(checkers_);
+    events_.add_observer(corruption_);
     events_.add_observer(coverage_);
     events_.add_observer(losses_);
     events_.add_observer(waits_);
+    for (const MemoryRot& rot : world.faults.rots) {
+      engine_->schedule(rot.at_ns, [this, &rot] {
+        if (const auto value = change_bit(embedded_->host(rot.island), rot)) note(*value);
+      });
+    }
   }
 
   ~SimulatedCluster() {
@@ -71,25 +87,35 @@ class SimulatedCluster {
     }
     std::uint64_t steps = 0;
     // It stops at the first violation, so that the last events are those that led to it.
-    while (steps < kStepsMax && verdict_.ok() && (engine_->step() || wake_clients())) {
+    while (steps < kStepsMax && verdict_.ok() && !is_cut() && (engine_->step() || wake_clients())) {
       ++steps;
       if (!losses_.lost.empty()) look_for_struck();
+      const controller::ControllerCore& controller = embedded_->controller();
+      check_backlog(verdict_, controller.runs_unfinished() - controller.moves_unfinished(),
+                    world_.clients, world_.runs_in_flight_max);
     }
     SeedReport report;
     if (steps == kStepsMax) {
       verdict_.report(Breach::kLiveness, "I12",
                       "still busy after " + std::to_string(steps) + " steps");
-    } else if (verdict_.ok() && !engine_->unfinished_bodies().empty()) {
+    } else if (verdict_.ok() && !is_cut() && !engine_->unfinished_bodies().empty()) {
       std::string text = "nothing can move any more, but there waits";
       for (const std::string& body : engine_->unfinished_bodies()) text += " " + body;
       verdict_.report(Breach::kLiveness, "I12", text);
     }
-    if (verdict_.ok()) check_end();
-    if (!verdict_.ok()) report.waiting = waiting();
+    if (verdict_.ok() && !is_cut()) check_end();
+    if (verdict_.ok() && !is_cut()) {
+      for (Violation& one : check_history(history_, deeds_of(world_))) {
+        verdict_.report(one.breach, std::move(one.invariant), std::move(one.text));
+      }
+    }
+    if (!verdict_.ok() || is_cut()) report.waiting = waiting();
+    report.is_cut = is_cut();
     if (verdict_.breach() == Breach::kLiveness) {
       report.chain = waits_.explain(surroundings_, verdict_.violations(), kChainLines);
     }
     report.seed = world_.seed;
+    describe(world_, report);
     report.steps = engine_->steps();
     report.virtual_ns = engine_->now_ns();
     report.events = hash_.count();
@@ -121,8 +147,16 @@ class SimulatedCluster {
     std::unique_ptr<device::Backend> backend = std::make_unique<SimBackend>(
         *engine_, world_.seed, island, world_.cost, std::move(on_progress),
         [this](std::string text) { verdict_.report(Breach::kCorrectness, "I9", std::move(text)); },
-        world_.faults.of(island));
+        world_.faults.of(island), [this](const Mischief& mischief) { note(mischief); });
     return asked_.replace_backend ? asked_.replace_backend(std::move(backend)) : std::move(backend);
+  }
+
+  bool is_cut() const { return is_cut_at(hash_.count(), asked_); }
+
+  template <class Done>
+  void note(const Done& done) {
+    truth_.note(done);
+    corruption_.note(done);
   }
 
   /// Slices lie on a lost device until the controller has bound them anew.
@@ -144,11 +178,12 @@ class SimulatedCluster {
   /// What the checkers may ask.
   void look_around() {
     surroundings_.devices = world_.cluster.devices;
+    surroundings_.is_flooded = world_.is_flooded;
     surroundings_.part_of = [this](IslandId island, Stamp stamp) {
       const device::PartRun* const part = embedded_->host(island).find_part(stamp);
       if (part == nullptr) return PartFacts{};
-      return PartFacts{part->plan->part.get(), &part->args, &part->outputs, part->is_admitted,
-                       part->gangs_placed};
+      return PartFacts{part->plan->part.get(), &part->args,        &part->outputs,
+                       part->is_admitted,      part->gangs_placed, part->has_moved};
     };
     surroundings_.devices_of_array = [this](IslandId island, ArrayId array) {
       return embedded_->host(island).array_devices(array);
@@ -162,6 +197,9 @@ class SimulatedCluster {
     };
     surroundings_.gangs_of = [this](IslandId island, DeviceId device) {
       return embedded_->host(island).device(device).gangs_done;
+    };
+    surroundings_.has_effects = [this](FunctionId function) {
+      return embedded_->controller().function_name(function).starts_with(kOnce);
     };
     surroundings_.may_be_lost = [this](IslandId island, DeviceId device, std::uint64_t now_ns) {
       return world_.faults.may_take(island, device, now_ns);
@@ -179,6 +217,7 @@ class SimulatedCluster {
     const bool is_fifo = world_.cluster.policy == island::Policy::kFifo;
     coverage.add(is_fifo ? Feature::kFifoPolicy : Feature::kSharesPolicy);
     coverage.add(Feature::kTightMemory, world_.is_memory_tight);
+    coverage.add(Feature::kFloodedWorld, world_.is_flooded);
     coverage.add(Feature::kWorldWithLosses, !losses_.lost.empty());
     coverage.add(Feature::kSlowDevice, world_.faults.slow.size());
     if (world_.weights[0] != world_.weights[1]) {
@@ -199,7 +238,10 @@ class SimulatedCluster {
     options.upload_bytes_max = world_.upload_bytes_max;
     options.runs_in_flight_max = world_.runs_in_flight_max;
     options.when_full = index % 2 == 0 ? WhenFull::kWait : WhenFull::kRefuse;
-    auto client = embedded_->connect(std::move(options));
+    ClientScribe scribe(history_, index + 1,
+                        static_cast<std::uint64_t>(options.request_timeout.count()));
+    auto client =
+        scribe.ask(CallKind::kConnect, [&] { return embedded_->connect(std::move(options)); });
     if (!client.ok()) {
       verdict_.report(Breach::kCorrectness, "I3",
                       "a client could not connect: " + client.status().to_string());
@@ -217,9 +259,15 @@ class SimulatedCluster {
     };
     const SimulatedClient::Excuses excuses = {
         [this](SliceId slice) { return struck_.contains(slice); },
-        [this] { return world_.faults.may_take_any(); }};
+        [this] { return world_.faults.may_take_any(); },
+        [] { return false; },
+        [] { return false; },
+        [this](const Status& status, SliceId slice) { return truth_.is_excused(status, slice); },
+        [this](SliceId slice) {
+          return world_.cluster.integrity.replay_per_mille < 1000 && truth_.may_be_wrong(slice);
+        }};
     SimulatedClient(
-        world_, index, [this] { engine_->yield(); }, verdict_, begin, rest, excuses)
+        world_, index, [this] { engine_->yield(); }, verdict_, begin, rest, excuses, scribe)
         .live(*std::move(client));
   }
 
@@ -275,6 +323,7 @@ class SimulatedCluster {
                 embedded_->controller().runs_unfinished());
     expect_none("arrays known to the controller", embedded_->controller().array_count());
     expect_none("clients known to the controller", embedded_->controller().client_count());
+    expect_none("bytes that the controller takes for kept", embedded_->controller().kept_bytes());
     expect_none("values that nobody took from the transport", embedded_->bulk().size());
     for (IslandId island = 0; island < world_.cluster.islands; ++island) {
       const std::string where = " on island " + std::to_string(island);
@@ -305,10 +354,13 @@ class SimulatedCluster {
   const World& world_;
   const SeedOptions& asked_;
   Verdict verdict_;
+  History history_{[this] { return engine_ ? engine_->now_ns() : 0; }};  // Futures may end last.
   Surroundings surroundings_;
   events::EventStream events_;
   events::EventHash hash_;
   Checkers checkers_;
+  CorruptionChecker corruption_;
+  MischiefTruth truth_;
   CoverageCounter coverage_;
   Losses losses_;
   WaitLog waits_;
@@ -323,6 +375,13 @@ class SimulatedCluster {
 
 }  // namespace
 
+void describe(const World& world, SeedReport& report) {
+  report.clients = world.clients;
+  report.actions = world.actions;
+  report.islands = world.cluster.islands;
+  report.devices = world.cluster.devices;
+}
+
 void set_running(const events::EventRing* ring) { running_ring = ring; }
 
 std::string story_so_far(std::size_t events_max) {
@@ -336,8 +395,15 @@ std::string story_so_far(std::size_t events_max) {
 }
 
 SeedReport run_seed(std::uint64_t seed, const SeedOptions& options) {
-  const World world = make_world(seed);
-  return SimulatedCluster(world, options).run();
+  World world = make_world(seed, options.edits.is_wild);
+  apply(options.edits, world);
+  FaultPoints points(seed, options.edits.is_wild);
+  apply(options.edits, points);
+  SeedReport report = SimulatedCluster(world, options).run();
+  report.fault_points = points.counts();
+  report.faults = world.faults.lines();
+  append(report.faults, points.lines());
+  return report;
 }
 
 }  // namespace seaway::sim

@@ -55,8 +55,11 @@ void ShareChecker::start(const Event& event) {
   }
   if (number == 0) return;
   ++contest.gangs[event.tenant];
-  // Once it is over, somebody has less to run than is due to him.
-  if (++contest.sum == kGangs && number == contest_) measure(event.island, contest);
+  // Once it is over, somebody has less to run than is due to him. In a flood others of his runs,
+  // dearer ones or on other islands, may be what he has had.
+  if (++contest.sum == kGangs && number == contest_ && !surroundings_.is_flooded) {
+    measure(event.island, contest);
+  }
 }
 
 void ShareChecker::measure(IslandId island, Contest& contest) {
@@ -100,7 +103,8 @@ void ShareChecker::prepare(const Event& event) {
   if (plan == nullptr) return;
   Waiting& part = waiting_[{event.island, event.stamp}];
   part.is_known = true;
-  part.needs_others = !plan->receives.empty();
+  // In a flood also what it takes of earlier runs may wait for another island.
+  part.needs_others = !plan->receives.empty() || surroundings_.is_flooded;
   part.gangs = plan->gangs.size();
   for (const program::DeviceGroup& group : plan->groups) {
     part.devices.insert(part.devices.end(), group.devices.begin(), group.devices.end());

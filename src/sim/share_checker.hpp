@@ -20,7 +20,7 @@ namespace seaway::sim {
 /// Shares: a contest goes on while the same two or more tenants have runs that wait for a stamp,
 /// and all gangs cost the same and use the same devices. Of the gangs of runs that were stamped in
 /// it, each tenant starts its weight's share, within a tenth of that share, whenever kGangs of them
-/// have started.
+/// have started. Not in a flood, where his other runs may be what a tenant has had.
 ///
 /// Starvation: while an admitted part has placed nothing further, at most kGangs gangs of later
 /// stamps start on its devices. Waiting for another island's value is no starvation.

@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint64_t kLatencyStream = 0x6c6174656e637900;
 constexpr std::byte kRubbish{0xa5};
 const Status kUnlaunched{StatusCode::kDeviceLost, "its memory had an error that it could correct"};
+const Status kNoMemory{StatusCode::kResourceExhausted, "its memory is in pieces"};
 
 std::size_t bytes_of(const TensorType& type) { return type.bytes(); }
 
@@ -86,6 +87,10 @@ struct SimBackend::Job {
     return -1;
   }
 
+  bool overwrites() const {
+    return std::find(is_overwritten.begin(), is_overwritten.end(), true) != is_overwritten.end();
+  }
+
   /// Computes from the copies, each shard on 64-byte boundaries as executables want it.
   Status run() const {
     std::vector<std::vector<std::max_align_t>> memory;
@@ -107,17 +112,19 @@ struct SimBackend::Job {
 
 SimBackend::SimBackend(actor::Engine& engine, std::uint64_t seed, std::uint64_t name,
                        CostModel cost, std::function<void()> on_progress, Complain complain,
-                       DeviceFaults faults)
+                       DeviceFaults faults, TellMischief tell)
     : engine_(engine),
       cost_(cost),
       random_(seed, kLatencyStream + name),
       on_progress_(std::move(on_progress)),
       complain_(std::move(complain)),
-      faults_(std::move(faults)) {}
+      faults_(std::move(faults)),
+      tell_(std::move(tell)) {}
 
 void SimBackend::watch(device::DeviceLost lost) {
   for (const DeviceLoss& loss : faults_.losses) {
     after(loss.at_ns, [this, lost, device = loss.device] {
+      if (is_healed_) return;
       lost_.insert(device);
       lost(device, "its time had come");
     });
@@ -132,6 +139,7 @@ bool SimBackend::is_any_lost(std::span<const DeviceId> devices) const {
 /// A gang is as slow as the slowest of its devices.
 SimBackend::Slowness SimBackend::slowness(std::span<const DeviceId> devices) const {
   Slowness slowness;
+  if (is_healed_) return slowness;
   for (const DeviceSlowness& slow : faults_.slow) {
     if (engine_.clock().now_ns() < slow.begin_ns || engine_.clock().now_ns() >= slow.end_ns)
       continue;
@@ -155,7 +163,51 @@ std::optional<DeviceId> SimBackend::stutter(std::span<const DeviceId> devices) {
   return {};
 }
 
+std::optional<DeviceId> SimBackend::shortage(const device::GangWork& work) {
+  for (const DeviceShortage& one : faults_.shortages) {
+    if (engine_.clock().now_ns() < one.at_ns || refused_[one.device] == one.launches) continue;
+    if (std::find(work.devices().begin(), work.devices().end(), one.device) ==
+        work.devices().end()) {
+      continue;
+    }
+    ++refused_[one.device];
+    if (tell_) {
+      tell_({Mischief::Kind::kShortage, one.island, one.device, work.stamp, work.position()});
+    }
+    return one.device;
+  }
+  return {};
+}
+
+/// Why a gang is not launched, and by whom. OK: it is.
+Status SimBackend::refusal(const device::GangWork& work, std::optional<DeviceId>& unlaunched_on) {
+  if (is_healed_) return {};
+  unlaunched_on = stutter(work.devices());
+  if (unlaunched_on) return kUnlaunched;
+  unlaunched_on = shortage(work);
+  return unlaunched_on ? kNoMemory : Status();
+}
+
+/// In the lowest byte of a number, so that whatever is computed from it stays a small number.
+void SimBackend::flip(const Job& job) {
+  const device::GangWork& work = job.work;
+  if (is_healed_ || !work.executable->is_repeatable() || job.overwrites()) return;
+  for (const DeviceFlip& one : faults_.flips) {
+    if (engine_.clock().now_ns() < one.at_ns) continue;
+    const auto found = std::find(work.devices().begin(), work.devices().end(), one.device);
+    const std::size_t numbers = work.executable->output_types()[0].bytes() / 4;
+    if (found == work.devices().end() || numbers == 0) continue;
+    const std::uint32_t count = flippable_[one.device]++;
+    if (count < one.before || count >= one.before + one.times) continue;
+    const auto shard = static_cast<std::size_t>(found - work.devices().begin());
+    std::byte* const number = job.outputs[0].shard(shard) + 4 * (count / 8 % numbers);
+    *number ^= std::byte{1} << (count % 8);
+    if (tell_) tell_({Mischief::Kind::kFlip, one.island, one.device, work.stamp, work.position()});
+  }
+}
+
 const DeviceHang* SimBackend::hang(std::span<const DeviceId> devices) {
+  if (is_healed_) return nullptr;
   for (const DeviceHang& one : faults_.hangs) {
     if (engine_.clock().now_ns() < one.at_ns || hung_.contains(one.device)) continue;
     if (std::find(devices.begin(), devices.end(), one.device) == devices.end()) continue;
@@ -187,15 +239,19 @@ void SimBackend::compile(function::Graph graph, function::AxisSizes axes,
 bool SimBackend::runs_inline(std::uint64_t) const { return random_.chance(cost_.inline_percent); }
 
 Status SimBackend::run(const device::GangWork& work, std::optional<DeviceId>& unlaunched_on) {
-  unlaunched_on = stutter(work.devices);
-  return unlaunched_on ? kUnlaunched : Job(work).run();
+  if (Status refused = refusal(work, unlaunched_on); !refused.ok()) return refused;
+  const Job job(work);
+  Status status = job.run();
+  if (status.ok()) flip(job);
+  return status;
 }
 
 void SimBackend::start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) {
   const std::uint64_t begin_ns = engine_.clock().now_ns();
-  if (const auto device = stutter(work.devices)) {
-    after(cost_.copy_ns, [this, device, begin_ns, done = std::move(done)] {
-      done({.status = kUnlaunched,
+  std::optional<DeviceId> device;
+  if (Status refused = refusal(work, device); !refused.ok()) {
+    after(cost_.copy_ns, [this, refused, device, begin_ns, done = std::move(done)] {
+      done({.status = refused,
             .begin_ns = begin_ns,
             .end_ns = engine_.clock().now_ns(),
             .unlaunched_on = device});
@@ -208,16 +264,16 @@ void SimBackend::start(const device::GangWork& work, std::uint64_t cost_ns, devi
   const auto kernel_ns =
       static_cast<std::uint64_t>(static_cast<double>(cost_ns) * cost_.kernel_factor);
   const std::uint64_t alone_ns = kernel_ns + random_.below(cost_.kernel_jitter_ns + 1);
-  const Slowness slow = slowness(work.devices);
+  const Slowness slow = slowness(work.devices());
   std::uint64_t took_ns = alone_ns * slow.factor;
-  if (const DeviceHang* const one = hang(work.devices)) {
+  if (const DeviceHang* const one = hang(work.devices())) {
     job->hung = one->device;
     hanging_.push_back(job);
     if (one->for_ns == 0) return;
     took_ns += one->for_ns;
     job->slowest = one->device;
-    if (work.devices.size() > 1) job->waited_ns = one->for_ns;
-  } else if (work.devices.size() > 1) {
+    if (work.devices().size() > 1) job->waited_ns = one->for_ns;
+  } else if (work.devices().size() > 1) {
     job->slowest = slow.slowest;
     job->waited_ns = alone_ns * (slow.factor - slow.others);
   }
@@ -232,7 +288,7 @@ void SimBackend::finish(const std::shared_ptr<Job>& job) {
                       .waited_ns = job->waited_ns};
   if (job->is_given_up) {
     job->scribble();  // Whoever has its memory by now will see it.
-  } else if (is_any_lost(job->work.devices)) {
+  } else if (is_any_lost(job->work.devices())) {
     // What it would have written is rubbish.
     end.status = {StatusCode::kDeviceLost, "the gang stopped with a device"};
   } else {
@@ -241,14 +297,15 @@ void SimBackend::finish(const std::shared_ptr<Job>& job) {
                 " of a gang changed while the gang ran: its memory was given away too soon");
     }
     end.status = job->run();
+    if (end.status.ok()) flip(*job);
   }
   job->done(std::move(end));
 }
 
 std::optional<DeviceId> SimBackend::give_up(std::span<const DeviceId> devices) {
   for (const std::shared_ptr<Job>& job : hanging_) {
-    if (!std::equal(devices.begin(), devices.end(), job->work.devices.begin(),
-                    job->work.devices.end())) {
+    if (!std::equal(devices.begin(), devices.end(), job->work.devices().begin(),
+                    job->work.devices().end())) {
       continue;
     }
     job->is_given_up = true;

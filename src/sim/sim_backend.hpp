@@ -32,6 +32,9 @@ struct CostModel {
 /// Reports what no device may see: memory that changed under a kernel's hands.
 using Complain = std::function<void(std::string)>;
 
+/// Hears of what a device does wrong, at the moment when it does.
+using TellMischief = std::function<void(const Mischief& mischief)>;
+
 /// Nothing that a gang works on may change while it runs: what it reads is copied when it starts,
 /// and compared when it ends; what it writes is filled with rubbish first. So a gang that starts
 /// too early, or whose memory is given away too soon, gives a wrong value or a complaint.
@@ -40,7 +43,8 @@ class SimBackend final : public device::Backend {
   /// `name` tells the devices of one world apart. Functions whose name begins with
   /// kUncompilable do not compile. `faults` are those of its island.
   SimBackend(actor::Engine& engine, std::uint64_t seed, std::uint64_t name, CostModel cost,
-             std::function<void()> on_progress, Complain complain, DeviceFaults faults = {});
+             std::function<void()> on_progress, Complain complain, DeviceFaults faults = {},
+             TellMischief tell = {});
 
   void watch(device::DeviceLost lost) override;
   void compile(function::Graph graph, function::AxisSizes axes, device::CompileDone done) override;
@@ -49,6 +53,8 @@ class SimBackend final : public device::Backend {
   void start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) override;
   std::optional<DeviceId> give_up(std::span<const DeviceId> devices) override;
   void copy(std::uint64_t bytes, std::function<void()> body, std::function<void()> done) override;
+  /// From now on nothing goes wrong. What is lost stays so, and what hangs.
+  void heal() { is_healed_ = true; }
 
   static constexpr std::string_view kUncompilable = "uncompilable";
 
@@ -64,6 +70,11 @@ class SimBackend final : public device::Backend {
   Slowness slowness(std::span<const DeviceId> devices) const;
   /// Who of `devices` does not launch a gang now. It is one launch nearer to its recovery then.
   std::optional<DeviceId> stutter(std::span<const DeviceId> devices);
+  /// Who of them has no memory for it. It is one launch nearer to its recovery then.
+  std::optional<DeviceId> shortage(const device::GangWork& work);
+  /// Changes a bit of what a gang has made, where one of its devices does so now.
+  void flip(const Job& job);
+  Status refusal(const device::GangWork& work, std::optional<DeviceId>& unlaunched_on);
   /// The hang that begins with a gang that starts on `devices` now.
   const DeviceHang* hang(std::span<const DeviceId> devices);
   void finish(const std::shared_ptr<Job>& job);
@@ -74,8 +85,12 @@ class SimBackend final : public device::Backend {
   const std::function<void()> on_progress_;
   const Complain complain_;
   const DeviceFaults faults_;
+  const TellMischief tell_;
+  bool is_healed_ = false;
   std::set<DeviceId> lost_;                       // By now.
   std::map<DeviceId, std::uint32_t> unlaunched_;  // Gangs, by now.
+  std::map<DeviceId, std::uint32_t> refused_;     // The same, for lack of memory.
+  std::map<DeviceId, std::uint32_t> flippable_;   // Gangs that began when it could flip bits.
   std::set<DeviceId> hung_;                       // Now, or once.
   std::vector<std::shared_ptr<Job>> hanging_;     // Gangs that have not been given up.
 };

@@ -6,13 +6,9 @@
 #include <cstring>
 #include <utility>
 
-#include "sim/share_checker.hpp"
-
 namespace seaway::sim {
 namespace {
 
-/// More than a body ever needs to hold; then it lets something go.
-constexpr std::size_t kHeldMax = 12;
 constexpr int kAskAgain = 30;
 
 /// The codes of what goes with devices, hosts and controllers.
@@ -37,15 +33,21 @@ bool is_loss(const Status& status) {
   return false;
 }
 
-std::string name_of(std::uint32_t client, const char* what, std::size_t number) {
-  return std::string(what) + std::to_string(client) + "." + std::to_string(number);
-}
-
 }  // namespace
 
-void SimulatedClient::complain(const char* invariant, std::string text) {
+std::string SimulatedClient::name_of(const char* what, std::size_t number) const {
+  return std::string(what) + std::to_string(index_) + "." + std::to_string(number);
+}
+
+/// Of function or program `number`, in the history.
+std::uint64_t SimulatedClient::effect_key(std::size_t number) const {
+  return (std::uint64_t{index_ + 1} << 32) + number;
+}
+
+void SimulatedClient::complain(const char* invariant, std::string text,
+                               const std::source_location& at) {
   verdict_.report(Breach::kCorrectness, invariant,
-                  "client " + std::to_string(index_) + ": " + std::move(text));
+                  "client " + std::to_string(index_) + ": " + std::move(text), at);
 }
 
 void SimulatedClient::count(std::uint64_t Counts::*field) {
@@ -73,7 +75,11 @@ void SimulatedClient::live(Client client) {
   if (world_.is_contest) {
     compete();
   } else if (prepare()) {
-    for (std::uint32_t i = 0; i < world_.actions && verdict_.ok(); ++i) act();
+    for (std::uint32_t i = 0; i < world_.actions && verdict_.ok(); ++i) {
+      // Each has a stream of its own: one less leaves the others as they were.
+      random_ = RandomStream(world_.seed, mix64(kStream + index_) + 1 + i);
+      if (!world_.edits.skips(index_, i)) act();
+    }
   }
   finish();
 }
@@ -81,11 +87,13 @@ void SimulatedClient::live(Client client) {
 /// Hosts may have to come up, or to come back: it is worth asking again for a while.
 Result<Slice> SimulatedClient::acquire(const SliceRequest& request) {
   const auto acquire = [this, &request] { return client_.acquire_slice(request); };
-  auto slice = ask(acquire);
+  CodeSet wishes;
+  if (world_.has_processes) wishes |= {StatusCode::kIslandUnavailable};
+  auto slice = ask(CallKind::kAcquire, acquire, wishes);
   for (int i = 0; i < kAskAgain && world_.has_processes && !slice.ok(); ++i) {
     if (slice.status().code() != StatusCode::kIslandUnavailable) break;
     pause_();
-    slice = ask(acquire);
+    slice = ask(CallKind::kAcquire, acquire, wishes);
   }
   return slice;
 }
@@ -95,6 +103,15 @@ ArraySpec SimulatedClient::random_spec() {
   const std::int64_t rows = random_.chance(50) ? world_.rows : world_.rows_large;
   const DType dtype = random_.chance(60) ? DType::kF32 : DType::kI32;
   return {{dtype, {rows, kColumns}}, NamedSharding(slice.mesh(), make_spec(slice.mesh(), random_))};
+}
+
+/// Only with its session may the definition of something end. Returns false.
+bool SimulatedClient::note_refusal(const char* what, const Status& status) {
+  has_lost_controller_ |= status.code() == StatusCode::kControllerRestarted;
+  if (!is_of_session(status)) {
+    complain("I3", std::string(what) + " was refused: " + status.to_string());
+  }
+  return false;
 }
 
 bool SimulatedClient::prepare() {
@@ -128,12 +145,14 @@ bool SimulatedClient::prepare() {
   const std::size_t functions = 2 + random_.below(6);
   for (std::size_t i = 0; i < functions; ++i) {
     const std::size_t slice = random_.below(slices_.size());
-    auto made =
-        make_function(client_, slices_[slice], slice, world_, random_, name_of(index_, "", i));
-    if (!made.ok()) {
-      complain("I3", "a function was refused: " + made.status().to_string());
-      return false;
-    }
+    const auto on_effect = [&history = scribe_.history(), key = effect_key(i)] {
+      history.count_effect(key);
+    };
+    auto made = scribe_.ask(CallKind::kDefine, [&] {
+      return make_function(client_, slices_[slice], slice, world_, random_, name_of("", i),
+                           on_effect);
+    });
+    if (!made.ok()) return note_refusal("a function", made.status());
     functions_.push_back(*std::move(made));
   }
   for (int i = 0; i < 4; ++i) specs_.push_back(random_spec());
@@ -159,7 +178,8 @@ bool SimulatedClient::make_program(std::size_t number) {
   const auto body = [&](std::span<const Traced> in) {
     std::vector<Traced> values(in.begin(), in.end());
     for (std::size_t n = 0; n < nodes; ++n) {
-      const FunctionPlan& plan = functions_[random_.below(functions_.size())];
+      const std::size_t function = random_.below(functions_.size());
+      const FunctionPlan& plan = functions_[function];
       const TensorType wanted{plan.dtype, {plan.rows, kColumns}};
       std::vector<Traced> fitting;
       for (const Traced& value : values) {
@@ -182,6 +202,13 @@ bool SimulatedClient::make_program(std::size_t number) {
       values.push_back(plan.function(operands));
       traits.slices.insert(slices_[plan.slice].id());
       traits.is_irregular |= plan.is_irregular;
+      traits.has_effects |= plan.has_effects;
+      if (plan.has_effects) traits.effects.emplace_back(effect_key(function), plan.executions);
+      // On another island the same failure may be heard of first, as that of an edge from here.
+      if (plan.may_fail) {
+        traits.wishes |= {StatusCode::kUserFunctionError, StatusCode::kInputLost};
+      }
+      if (plan.is_uncompilable) traits.wishes |= {StatusCode::kInvalidArgument};
       traits.is_uncompilable |= plan.is_uncompilable;
     }
     std::vector<Traced> outputs;
@@ -200,17 +227,17 @@ bool SimulatedClient::make_program(std::size_t number) {
     }
     return outputs;
   };
-  auto program = client_.program(name_of(index_, "program", number), body, parameters, options);
-  if (!program.ok()) {
-    complain("I3", "a program was refused: " + program.status().to_string());
-    return false;
-  }
+  auto program = scribe_.ask(CallKind::kDefine, [&] {
+    return client_.program(name_of("program", number), body, parameters, options);
+  });
+  if (!program.ok()) return note_refusal("a program", program.status());
   programs_.push_back(*program);
   traits_.push_back(traits);
   return true;
 }
 
 void SimulatedClient::act() {
+  if (world_.is_flooded) return flood();
   if (random_.chance(30)) pause_();
   const std::uint64_t choice = random_.below(100);
   if (choice < 50) {
@@ -230,55 +257,15 @@ void SimulatedClient::act() {
   } else if (choice < 98) {
     if (!flights_.empty()) check(flights_[random_.below(flights_.size())]);
   } else {
-    // A run may wait for a put that waits for room, which this client alone could make.
-    const Status status = ask([this] { return client_.drain(); });
-    const bool waits = world_.is_memory_tight && status.code() == StatusCode::kDeadlineExceeded;
+    // A run may wait for a put that waits for room, which this client alone could make; or for
+    // devices that are given up one after the other.
+    const Status status = ask(CallKind::kDrain, [this] { return client_.drain(); });
+    const bool waits = (world_.is_memory_tight || !world_.faults.hangs.empty()) &&
+                       status.code() == StatusCode::kDeadlineExceeded;
     if (!status.ok() && !waits && !is_of_session(status))
       complain("I2", "drain: " + status.to_string());
   }
   while (held_.size() > kHeldMax) drop();
-}
-
-/// Hands in equal runs, one after another and all at once, so that some wait all the time.
-void SimulatedClient::compete() {
-  // All devices, so that both clients want the same ones.
-  const std::uint32_t devices = world_.cluster.devices;
-  auto slice = client_.acquire_slice({.devices = devices, .mesh = {{"x", devices}}, .island = 0});
-  if (!slice.ok()) return complain("I3", "a slice was refused: " + slice.status().to_string());
-  slices_.push_back(*slice);
-  const NamedSharding sharding(slice->mesh(), P());
-  const TensorType type{DType::kI32, {world_.rows, kColumns}};
-  auto step = client_.function(name_of(index_, "step", 0),
-                               [](Tensor x) { return minimum(x + 1, 9); }, {type});
-  if (!step.ok()) return complain("I3", "a function was refused: " + step.status().to_string());
-  const auto body = [&](Traced value) {
-    for (std::uint32_t i = 0; i < world_.chain; ++i) value = (*step)(value);
-    return value;
-  };
-  specs_.push_back({type, sharding});
-  auto program = client_.program(name_of(index_, "program", 0), body, {specs_[0]});
-  if (!program.ok()) {
-    return complain("I3", "a program was refused: " + program.status().to_string());
-  }
-  programs_.push_back(*program);
-  const Held argument = put_value(specs_[0]);
-  auto expected = oracle_.evaluate(*program, {argument.value});
-  if (!expected.ok()) return complain("I3", "the oracle: " + expected.status().to_string());
-  // Compiled, loaded and warm before it counts.
-  if (Status status = program->execute({argument.array}).status().get().status(); !status.ok()) {
-    return complain("I3", "a run failed: " + status.to_string());
-  }
-  count(&Counts::runs);
-  count(&Counts::ok);
-  begin_();
-  // The one with the smaller share must not be alone before enough gangs were counted.
-  const std::uint64_t runs = 2 * ShareChecker::kGangs / world_.chain;
-  for (std::uint64_t i = 0; i < runs; ++i) {
-    Run run = program->execute({argument.array});
-    count(&Counts::runs);
-    flights_.push_back({run.status(), Expectation::kValue, "run " + std::to_string(i), {}});
-    if (i % 64 == 0) held_.push_back({run.output(0), Expectation::kValue, (*expected)[0]});
-  }
 }
 
 SimulatedClient::Held SimulatedClient::put_value(const ArraySpec& spec) {
@@ -293,8 +280,10 @@ SimulatedClient::Held SimulatedClient::put_value(const ArraySpec& spec) {
                 spec.type.dtype == DType::kF32 ? static_cast<const void*>(&real) : &whole, 4);
   }
   // The other semantics would need the bytes to stay where they are: the oracle's are moved.
+  const CallId put = scribe_.begin(CallKind::kPut);
   held.array = client_.put_bytes(spec.type, held.value.data(), held.value.size() / 4, spec.sharding,
                                  HostBufferSemantics::kImmutableOnlyDuringCall);
+  held.written = scribe_.put(put, held.value, spec.type, held.array.error());
   if (Status status = held.array.error(); !status.ok()) {
     if (!is_excused(status, held.slices)) complain("I3", "put was refused: " + status.to_string());
     cover(Feature::kPutRefused);
@@ -328,27 +317,44 @@ void SimulatedClient::execute() {
   }
   const bool is_named_once = std::count(arrays.begin(), arrays.end(), arrays[0]) == 1;
   const bool donates = is_named_once && random_.chance(15);
-  Run run = donates ? program.execute(arrays, {.donate = {0}}) : program.execute(arrays);
   const Traits& traits = traits_[number];
+  const CallId written = write_run(number, arguments);
+  Run run = donates ? program.execute(arrays, {.donate = {0}}) : program.execute(arrays);
+  scribe_.watch(written, run.status());
+  scribe_.history().calls[written].is_refused = run.id() == 0;
   cover(traits.is_sequential ? Feature::kSequentialRun : Feature::kParallelRun);
   if (traits.is_irregular) cover(Feature::kIrregularRun);
   if (traits.is_uncompilable) cover(Feature::kUncompilableFunction);
   if (donates) {
     cover(Feature::kDonation);
     std::erase_if(held_, [&arrays](const Held& held) { return held.array == arrays[0]; });
+    if (run.id() != 0) scribe_.ask_for_gone(arrays[0], arguments[0].written);
   }
-  if (run.id() != 0) return note_run(program, traits.slices, arguments, std::move(run));
+  if (run.id() != 0) return note_run(program, traits, arguments, std::move(run), written);
   cover(Feature::kRunRefused);
   const Status status = run.status().get().status();
-  if (!is_excused(status, traits.slices))
+  const bool is_of_flood = world_.is_flooded && status.code() == StatusCode::kResourceExhausted;
+  if (!is_of_flood && !is_excused(status, traits.slices))
     complain("I3", "a run was refused: " + status.to_string());
 }
 
-void SimulatedClient::note_run(const Program& program, std::set<SliceId> slices,
-                               const std::vector<Held>& arguments, Run run) {
+/// What a run of that program is to come to.
+CallId SimulatedClient::write_run(std::size_t number, const std::vector<Held>& arguments) {
+  std::vector<ValueId> takes;
+  for (const Held& argument : arguments) takes.push_back(argument.written);
+  const CallId call = scribe_.begin(CallKind::kRun, std::move(takes), traits_[number].wishes);
+  scribe_.history().calls[call].what = mix64(effect_key(number));
+  scribe_.history().calls[call].effects = traits_[number].effects;
+  return call;
+}
+
+void SimulatedClient::note_run(const Program& program, const Traits& traits,
+                               const std::vector<Held>& arguments, Run run, CallId written) {
   Flight flight;
+  flight.written = written;
   flight.since_ns = now_ns();
-  flight.slices = std::move(slices);
+  flight.slices = traits.slices;
+  flight.has_effects = traits.has_effects;
   flight.name = "run of " + program.name() + ", number " + std::to_string(run.id());
   count(&Counts::runs);
   std::vector<program::GlobalArray> values;
@@ -364,7 +370,9 @@ void SimulatedClient::note_run(const Program& program, std::set<SliceId> slices,
   }
   std::vector<program::GlobalArray> outputs(run.size());
   if (values.size() == arguments.size()) {
+    scribe_.history().is_rehearsal = true;
     auto expected = oracle_.evaluate(program, std::move(values));
+    scribe_.history().is_rehearsal = false;
     if (expected.ok()) {
       outputs = *std::move(expected);
     } else {
@@ -376,8 +384,8 @@ void SimulatedClient::note_run(const Program& program, std::set<SliceId> slices,
   for (std::size_t i = 0; i < run.size(); ++i) {
     if (random_.chance(20)) continue;  // Never asked for.
     stories_[run.output(i).id()] = "output " + std::to_string(i) + " of " + program.to_string();
-    held_.push_back(
-        {run.output(i), flight.expectation, std::move(outputs[i]), false, flight.slices});
+    held_.push_back({run.output(i), flight.expectation, std::move(outputs[i]), false, flight.slices,
+                     scribe_.history().output(written, i)});
   }
   flight.status = run.status();
   if (random_.chance(70)) {
@@ -391,8 +399,10 @@ void SimulatedClient::note_run(const Program& program, std::set<SliceId> slices,
 void SimulatedClient::fetch(const Held& held, bool waits) {
   cover(Feature::kFetch);
   Fetch fetch;
-  fetch.bytes = std::make_unique<std::vector<std::byte>>(held.array.type().bytes());
+  fetch.bytes = std::make_shared<std::vector<std::byte>>(held.array.type().bytes());
+  const CallId written = scribe_.begin(CallKind::kFetch, {held.written});
   fetch.done = held.array.to_host(std::span<std::byte>(*fetch.bytes));
+  scribe_.watch_fetch(written, fetch.done, held.array.type(), fetch.bytes);
   fetch.expectation = held.expectation;
   fetch.value = held.value;
   fetch.id = held.array.id();
@@ -401,20 +411,30 @@ void SimulatedClient::fetch(const Held& held, bool waits) {
   fetch.slices = held.slices;
   fetch.since_ns = now_ns();
   if (waits) {
-    ask([this, &fetch] {
-      check(fetch);
-      return true;
-    });
+    asked_ns_ = now_ns();
+    check(fetch);
+    asked_ns_ = 0;
   } else {
     fetches_.push_back(std::move(fetch));
   }
 }
 
 bool SimulatedClient::is_excused(const Status& status, const std::set<SliceId>& slices) const {
+  // A put that has waited for room for nearly all of its time has little left to arrive in.
+  const bool is_late_put = status.code() == StatusCode::kDeadlineExceeded &&
+                           status.message().find("had not arrived") != std::string::npos;
   const bool is_of_memory =
-      world_.is_memory_tight &&
-      (status.code() == StatusCode::kResourceExhausted || status.code() == StatusCode::kInputLost);
-  return is_of_memory || is_of_loss(status, slices);
+      world_.is_memory_tight && (status.code() == StatusCode::kResourceExhausted ||
+                                 status.code() == StatusCode::kInputLost || is_late_put);
+  const bool is_of_mischief =
+      std::any_of(slices.begin(), slices.end(),
+                  [this, &status](SliceId slice) { return excuses_.of_mischief(status, slice); });
+  return is_of_memory || is_of_mischief || is_of_loss(status, slices) || may_be_wrong(slices);
+}
+
+/// Wrong bits that are not noticed make values wrong, and functions fail that look at them.
+bool SimulatedClient::may_be_wrong(const std::set<SliceId>& slices) const {
+  return std::any_of(slices.begin(), slices.end(), excuses_.of_wrong_bits);
 }
 
 /// The error of something that one of `slices` had on a device that was lost, or would have there.
@@ -432,7 +452,9 @@ void SimulatedClient::check(Fetch& fetch) {
   if (!verdict_.ok()) return;
   if (is_of_loss(status, fetch.slices)) cover(Feature::kArrayOnLostDevice);
   if (status.ok()) {
-    if (fetch.expectation == Expectation::kFailure) {
+    if (may_be_wrong(fetch.slices)) {
+      // Who says what it should be?
+    } else if (fetch.expectation == Expectation::kFailure) {
       complain("I3", fetch.name + " has a value, but what made it failed: " + stories_[fetch.id]);
     } else if (!fetch.value.empty() && *fetch.bytes != fetch.value) {
       complain("I1", fetch.name + " " + difference(fetch.value, *fetch.bytes) + ", " +
@@ -449,83 +471,21 @@ void SimulatedClient::check(Fetch& fetch) {
 
 void SimulatedClient::check(Flight& flight) {
   const Status status = flight.status.get().status();
+  scribe_.history().read(flight.written, status.code());
   has_lost_controller_ |= status.code() == StatusCode::kControllerRestarted;
   if (!verdict_.ok()) return;
-  if (status.ok() && flight.expectation == Expectation::kFailure) {
+  if (status.code() == StatusCode::kMaybeExecuted) {
+    cover(Feature::kMaybeExecuted);
+    if (!flight.has_effects) {
+      complain("I7", flight.name + " has no effects, and failed with " + status.to_string());
+    }
+  }
+  if (status.ok() && flight.expectation == Expectation::kFailure && !may_be_wrong(flight.slices)) {
     complain("I3", flight.name + " succeeded, but a function or an input of it failed");
   } else if (!status.ok() && flight.expectation == Expectation::kValue &&
              !is_excused(status, flight.slices)) {
     complain("I3", flight.name + " failed, and nothing caused it: " + status.to_string());
   }
-}
-
-void SimulatedClient::cancel() {
-  if (!world_.has_cancels || flights_.empty()) return;
-  Flight& flight = flights_[random_.below(flights_.size())];
-  if (!flight.run) return;
-  flight.run.cancel();
-  cover(Feature::kCancel);
-  if (flight.expectation == Expectation::kValue) flight.expectation = Expectation::kEither;
-  // Whatever was made from it may be poison now, and so may what was made from that.
-  for (Held& held : held_) {
-    if (held.expectation == Expectation::kValue) held.expectation = Expectation::kEither;
-  }
-  for (Fetch& fetch : fetches_) {
-    if (fetch.expectation == Expectation::kValue) fetch.expectation = Expectation::kEither;
-  }
-  for (Flight& other : flights_) {
-    if (other.expectation == Expectation::kValue) other.expectation = Expectation::kEither;
-  }
-}
-
-void SimulatedClient::reshard() {
-  if (held_.empty()) return;
-  const Held held = held_[random_.below(held_.size())];
-  const Slice& slice = slices_[random_.below(slices_.size())];
-  const NamedSharding target(slice.mesh(), make_spec(slice.mesh(), random_));
-  std::set<SliceId> slices = held.slices;
-  slices.insert(slice.id());
-  auto moved = held.array.reshard(target);
-  if (!moved.ok()) {
-    if (held.expectation == Expectation::kValue && !is_excused(moved.status(), slices)) {
-      complain("I3", "reshard was refused: " + moved.status().to_string());
-    }
-    return;
-  }
-  const bool is_certain = held.expectation == Expectation::kValue;
-  const Expectation expectation = is_certain ? Expectation::kValue : Expectation::kEither;
-  cover(Feature::kReshard);
-  // A reshard is a run too, of a program with no name.
-  count(&Counts::runs);
-  flights_.push_back(
-      {moved->ready(), expectation, "reshard to " + moved->to_string(), {}, slices, now_ns()});
-  held_.push_back({*moved, expectation, held.value, false, std::move(slices)});
-}
-
-void SimulatedClient::rebind() {
-  if (!world_.has_rebinds) return;
-  Slice& slice = slices_[random_.below(slices_.size())];
-  const Status status = ask([&slice] { return slice.rebind(); });
-  if (status.ok()) cover(Feature::kRebind);
-  if (!status.ok() && status.code() != StatusCode::kResourceExhausted &&
-      !is_of_loss(status, {slice.id()}) && !is_of_session(status)) {
-    complain("I3", "rebind was refused: " + status.to_string());
-  }
-}
-
-void SimulatedClient::drop() {
-  if (held_.empty()) return;
-  const std::size_t at = random_.below(held_.size());
-  if (random_.chance(20)) {
-    Array array = held_[at].array;
-    array.delete_now();
-    cover(Feature::kDeletedArray);
-    // All handles of it are of no use now.
-    std::erase_if(held_, [&array](const Held& held) { return held.array == array; });
-    return;
-  }
-  cover(Feature::kDroppedHandle);
-  held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
 /// Waits for everything that was begun, and lets the handles of runs go.
@@ -565,7 +525,7 @@ void SimulatedClient::finish() {
   settle();
   held_.clear();
   if (client_ && verdict_.ok()) {
-    const Status status = ask([this] { return client_.drain(); });
+    const Status status = ask(CallKind::kDrain, [this] { return client_.drain(); });
     has_lost_controller_ |= status.code() == StatusCode::kControllerRestarted;
     if (!status.ok() && !is_of_session(status)) complain("I2", "drain: " + status.to_string());
   }
@@ -573,6 +533,7 @@ void SimulatedClient::finish() {
   functions_.clear();
   slices_.clear();
   client_ = Client();
+  if (verdict_.ok()) scribe_.end_client();
 }
 
 }  // namespace seaway::sim

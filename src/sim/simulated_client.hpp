@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <source_location>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "seaway/client.hpp"
+#include "sim/client_scribe.hpp"
 #include "sim/functions.hpp"
 #include "sim/oracle.hpp"
 #include "sim/verdict.hpp"
@@ -49,13 +51,19 @@ class SimulatedClient {
     std::function<bool()> of_session = [] { return false; };
     /// A request that was not answered in time.
     std::function<bool()> of_delay = [] { return false; };
+    /// An error of memory that changed or was short, of what depends on the slice.
+    std::function<bool(const Status& status, SliceId slice)> of_mischief =
+        [](const Status&, SliceId) { return false; };
+    /// Anything that depends on the slice: what was computed there may be wrong, and nobody has
+    /// promised to notice.
+    std::function<bool(SliceId slice)> of_wrong_bits = [](SliceId) { return false; };
   };
 
   /// Called between actions now and then: lets others run, for as long as it likes.
   using Pause = std::function<void()>;
 
   SimulatedClient(const World& world, std::uint32_t index, Pause pause, Verdict& verdict,
-                  Begin begin, Rest rest, Excuses excuses)
+                  Begin begin, Rest rest, Excuses excuses, ClientScribe scribe)
       : world_(world),
         index_(index),
         pause_(std::move(pause)),
@@ -63,7 +71,8 @@ class SimulatedClient {
         begin_(std::move(begin)),
         rest_(std::move(rest)),
         excuses_(std::move(excuses)),
-        random_(world.seed, 0x636c69656e740000 + index) {}
+        scribe_(scribe),
+        random_(world.seed, kStream + index) {}
 
   /// The whole life of the client, from its connection to its last outcome. The session ends with
   /// the call.
@@ -86,15 +95,19 @@ class SimulatedClient {
     program::GlobalArray value;  // Unknown when empty.
     bool is_put = false;
     std::set<SliceId> slices =
-        {};  // That it can depend on: its own, and those of what it is made of.
+        {};               // That it can depend on: its own, and those of what it is made of.
+    ValueId written = 0;  // In the history.
   };
   struct Traits {  // Of a program.
     bool is_sequential = false, is_irregular = false, is_uncompilable = false;
+    bool has_effects = false;
     std::set<SliceId> slices = {};
+    CodeSet wishes = {};
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> effects = {};  // By function.
   };
   struct Fetch {  // A value on its way to the host.
     Future<void> done;
-    std::unique_ptr<std::vector<std::byte>> bytes;
+    std::shared_ptr<std::vector<std::byte>> bytes;
     Expectation expectation = Expectation::kValue;
     program::GlobalArray value;
     std::uint64_t id = 0;
@@ -110,19 +123,30 @@ class SimulatedClient {
     Run run;                        // Empty when its handle was dropped.
     std::set<SliceId> slices = {};  // That it and its arguments can depend on.
     std::uint64_t since_ns = 0;
+    bool has_effects = false;
+    CallId written = 0;  // In the history.
   };
 
+  static constexpr std::uint64_t kStream = 0x636c69656e740000;
+  /// More than a body ever needs to hold; then it lets something go.
+  static constexpr std::size_t kHeldMax = 12;
+
+  std::string name_of(const char* what, std::size_t number) const;
   bool prepare();
+  bool note_refusal(const char* what, const Status& status);
   bool make_program(std::size_t number);
   ArraySpec random_spec();
   void act();
+  void flood();
   void compete();
+  std::uint64_t effect_key(std::size_t number) const;
+  CallId write_run(std::size_t number, const std::vector<Held>& arguments);
   void put();
   void execute();
   Held take_argument(const ArraySpec& spec);
   Held put_value(const ArraySpec& spec);
-  void note_run(const Program& program, std::set<SliceId> slices,
-                const std::vector<Held>& arguments, Run run);
+  void note_run(const Program& program, const Traits& traits, const std::vector<Held>& arguments,
+                Run run, CallId written);
   void fetch(const Held& held, bool waits);
   void check(Fetch& fetch);
   void check(Flight& flight);
@@ -134,20 +158,22 @@ class SimulatedClient {
   void settle();
   bool is_excused(const Status& status, const std::set<SliceId>& slices) const;
   bool is_of_loss(const Status& status, const std::set<SliceId>& slices) const;
+  bool may_be_wrong(const std::set<SliceId>& slices) const;
   bool is_of_session(const Status& status) const;
   void count(std::uint64_t Counts::*field);
   std::uint64_t now_ns() const { return clock_ ? clock_->now_ns() : 0; }
   /// A request to the controller that waits for its answer.
   template <typename Request>
-  auto ask(const Request& request) {
+  auto ask(CallKind kind, const Request& request, CodeSet wishes = {}) {
     asked_ns_ = now_ns();
-    auto answer = request();
+    auto answer = scribe_.ask(kind, request, wishes);
     asked_ns_ = 0;
     return answer;
   }
   Result<Slice> acquire(const SliceRequest& request);
   void cover(Feature feature) { verdict_.coverage.add(feature); }
-  void complain(const char* invariant, std::string text);
+  void complain(const char* invariant, std::string text,
+                const std::source_location& at = std::source_location::current());
 
   const World& world_;
   const std::uint32_t index_;
@@ -156,6 +182,7 @@ class SimulatedClient {
   const Begin begin_;
   const Rest rest_;
   const Excuses excuses_;
+  ClientScribe scribe_;
   const Clock* clock_ = nullptr;
   std::uint64_t asked_ns_ = 0;  // When its present request was sent; 0: there is none.
   Counts counts_;
@@ -164,6 +191,7 @@ class SimulatedClient {
   Oracle oracle_;
   Client client_;
   std::vector<Slice> slices_;
+  std::set<SliceId> late_rebinds_;  // Slices whose rebind was not answered within its deadline.
   std::vector<FunctionPlan> functions_;
   std::vector<ArraySpec> specs_;
   std::vector<Program> programs_;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "seaway/app/task.hpp"
-#include "sim/sim_backend.hpp"
 
 namespace seaway::sim {
 namespace {
@@ -41,10 +40,13 @@ SimulatedWorld::SimulatedWorld(const SimulationOptions& options, cluster::Embedd
       random_(options.seed, kBodyStream),
       choices_(options.seed, kChoiceStream),
       events_(kEvents),
-      is_alive_(hosts(), true) {
+      is_alive_(hosts(), true),
+      processes_(hosts()),
+      lives_(hosts(), 0) {
   actor::SeededOptions seeded;
   seeded.step_ns_max = kStepNsMax;
   seeded.stack_bytes = kStackBytes;
+  seeded.choices_max = tuning_.choices_max;
   engine_ = actor::make_seeded_engine(options.seed, seeded);
   app::AppsTuning apps;
   RandomStream drawn(options.seed, kTuningStream);
@@ -63,13 +65,27 @@ SimulatedWorld::SimulatedWorld(const SimulationOptions& options, cluster::Embedd
     network_ = std::make_unique<app::SimulatedNetwork>(*engine_, silos, network);
     return network_.get();
   };
+  apps.start_process = [this](app::SiloId silo) {
+    const std::uint32_t host = app::host_of_silo(silo);
+    ++lives_[host];
+    processes_[host] = engine_->make_process("host " + std::to_string(host));
+    return processes_[host].get();
+  };
+  apps.kill_process = [this](app::SiloId silo) {
+    processes_[app::host_of_silo(silo)]->kill();
+    processes_[app::host_of_silo(silo)].reset();
+  };
   embedded_ = std::make_unique<cluster::Embedded>(
       cluster_, *engine_, events_,
       [this](IslandId island, std::function<void()> on_progress) {
-        return std::make_unique<SimBackend>(*engine_, options_.seed, island, CostModel(),
-                                            std::move(on_progress), [this](std::string text) {
-                                              fail({StatusCode::kDataCorruption, std::move(text)});
-                                            });
+        const auto complain = [this](std::string text) {
+          fail({StatusCode::kDataCorruption, std::move(text)});
+        };
+        auto backend = std::make_unique<SimBackend>(*engine_, options_.seed, island, CostModel(),
+                                                    std::move(on_progress), complain,
+                                                    tuning_.device_faults.of(island));
+        backends_.push_back(backend.get());
+        return backend;
       },
       cluster::ActorEngines(), std::move(apps));
   events_.add_observer(hash_);
@@ -77,6 +93,7 @@ SimulatedWorld::SimulatedWorld(const SimulationOptions& options, cluster::Embedd
 
 SimulatedWorld::~SimulatedWorld() {
   engine_->stop();
+  processes_.clear();
   engine_.reset();
   embedded_.reset();
 }
@@ -168,14 +185,79 @@ std::chrono::nanoseconds SimulatedWorld::now() const {
 Status SimulatedWorld::kill_host(std::uint32_t host) { return change_host(host, false); }
 Status SimulatedWorld::restart_host(std::uint32_t host) { return change_host(host, true); }
 
-Status SimulatedWorld::change_host(std::uint32_t host, bool lives) {
+/// That it is there, and lives, or is dead.
+Status SimulatedWorld::check_host(std::uint32_t host, bool lives) const {
   const std::string name = "host " + std::to_string(host);
   if (host >= hosts()) {
     return invalid_argument(name + " does not exist; this cluster has " + std::to_string(hosts()));
   }
-  if (is_alive_[host] == lives) {
-    return invalid_argument(name + (lives ? " lives; kill it first" : " is dead already"));
+  if (is_alive_[host] == lives) return {};
+  return invalid_argument(name + (lives ? " is dead already" : " lives; kill it first"));
+}
+
+Result<actor::SeededProcess*> SimulatedWorld::process_of(std::uint32_t host) {
+  if (Status status = check_host(host, true); !status.ok()) return status;
+  embedded_->apps();  // Its process begins with the first that is asked for.
+  return processes_[host].get();
+}
+
+Status SimulatedWorld::pause_host(std::uint32_t host) {
+  auto process = process_of(host);
+  if (!process.ok()) return process.status();
+  if ((*process)->is_paused()) {
+    return invalid_argument("host " + std::to_string(host) + " is paused already");
   }
+  (*process)->pause();
+  return {};
+}
+
+Status SimulatedWorld::resume_host(std::uint32_t host) {
+  auto process = process_of(host);
+  if (!process.ok()) return process.status();
+  if (!(*process)->is_paused()) {
+    return invalid_argument("host " + std::to_string(host) + " is not paused");
+  }
+  (*process)->resume();
+  return {};
+}
+
+Status SimulatedWorld::set_host_clock(std::uint32_t host, std::chrono::nanoseconds ahead,
+                                      std::int64_t gain_ppm) {
+  auto process = process_of(host);
+  if (!process.ok()) return process.status();
+  if (gain_ppm <= -1'000'000) {
+    return invalid_argument("the clock of host " + std::to_string(host) + " would gain " +
+                            std::to_string(gain_ppm) +
+                            " millionths of each second; say more than -1000000, for no clock runs "
+                            "backwards");
+  }
+  (*process)->set_clock({gain_ppm, ahead.count()});
+  return {};
+}
+
+void SimulatedWorld::heal() {
+  if (tuning_.on_heal) tuning_.on_heal();
+  for (SimBackend* const backend : backends_) backend->heal();
+  if (network_) network_->heal();
+  for (std::uint32_t host = 0; host < hosts(); ++host) {
+    const auto keep = [this](Status status) {
+      if (!status.ok()) fail(std::move(status));
+    };
+    if (!is_alive_[host]) keep(restart_host(host));
+    if (is_paused(host)) keep(resume_host(host));
+    if (processes_[host]) keep(set_host_clock(host, std::chrono::nanoseconds(0), 0));
+  }
+}
+
+void SimulatedWorld::expect(bool holds, std::string_view invariant, std::string_view text) {
+  if (holds) return;
+  if (tuning_.on_broken) return tuning_.on_broken(std::string(invariant), std::string(text));
+  fail({StatusCode::kUserFunctionError,
+        std::string(invariant) + " does not hold: " + std::string(text)});
+}
+
+Status SimulatedWorld::change_host(std::uint32_t host, bool lives) {
+  if (Status status = check_host(host, !lives); !status.ok()) return status;
   is_alive_[host] = lives;
   // Actors end on the control thread, as they run.
   bool is_done = false;

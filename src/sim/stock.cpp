@@ -29,4 +29,13 @@ void check_holders(Verdict& verdict, const Stock& stock) {
   }
 }
 
+void check_backlog(Verdict& verdict, std::uint64_t runs_unfinished, std::uint64_t clients,
+                   std::uint64_t runs_in_flight_max) {
+  if (runs_unfinished <= clients * runs_in_flight_max) return;
+  verdict.report(Breach::kCorrectness, "I12",
+                 std::to_string(runs_unfinished) + " runs have no outcome at the controller, but " +
+                     std::to_string(clients) + " clients may have " +
+                     std::to_string(runs_in_flight_max) + " each");
+}
+
 }  // namespace seaway::sim

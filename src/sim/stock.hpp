@@ -28,4 +28,9 @@ struct Stock {
 /// held as long as somebody holds it, and no longer. I11: what lies on a device is reserved there.
 void check_holders(Verdict& verdict, const Stock& stock);
 
+/// I12: nobody has more runs without an outcome than its limit allows. `clients` are all that have
+/// been there.
+void check_backlog(Verdict& verdict, std::uint64_t runs_unfinished, std::uint64_t clients,
+                   std::uint64_t runs_in_flight_max);
+
 }  // namespace seaway::sim

@@ -21,6 +21,7 @@ struct PartFacts {
   // What its host has done of what the scheduler said of it.
   bool is_admitted = false;
   std::uint32_t gangs_placed = 0;
+  bool has_moved = false;  // What other islands wait for lies in host room, as a copy.
 };
 
 /// Plans, budgets and weights: what was promised before anything ran, and what hosts and
@@ -37,9 +38,13 @@ struct Surroundings {
   /// Gangs that the cluster's statistics say a device took part in.
   std::function<std::uint64_t(IslandId, DeviceId)> gangs_of;
   std::function<std::uint32_t(TenantId)> weight_of;
+  /// It is not idempotent: a run of it is not run again.
+  std::function<bool(FunctionId)> has_effects;
   /// Something was done to a device by now that may take it away.
   std::function<bool(IslandId, DeviceId, std::uint64_t now_ns)> may_be_lost;
   std::uint32_t devices = 0;  // Of each island.
+  /// So much is asked for that what another island owes may come a thousand gangs later.
+  bool is_flooded = false;
 };
 
 /// The index within its part of the gang with `position` in its program; kNone if there is none.

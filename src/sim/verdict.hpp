@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <source_location>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/coverage.hpp"
@@ -16,9 +19,16 @@ enum class Breach : std::uint8_t { kNone, kLiveness, kCorrectness, kDeterminism 
 /// One broken invariant, in words.
 struct Violation {
   Breach breach = Breach::kCorrectness;
-  std::string invariant;  // "I1", as in docs/invariants.md.
+  std::string invariant;  // "I1", as in src/sim/README.md.
   std::string text;
+  std::string place = "";  // Which check it was: "loss_checker.cpp:61".
 };
+
+/// "loss_checker.cpp:61".
+inline std::string place_of(const std::source_location& at) {
+  const std::string_view file = at.file_name();
+  return std::string(file.substr(file.rfind('/') + 1)) + ":" + std::to_string(at.line());
+}
 
 /// What the clients of one world counted.
 struct Counts {
@@ -32,9 +42,10 @@ class Verdict {
  public:
   static constexpr std::size_t kViolationsMax = 20;
 
-  void report(Breach breach, std::string invariant, std::string text) {
+  void report(Breach breach, std::string invariant, std::string text,
+              const std::source_location& at = std::source_location::current()) {
     if (violations_.size() < kViolationsMax) {
-      violations_.push_back({breach, std::move(invariant), std::move(text)});
+      violations_.push_back({breach, std::move(invariant), std::move(text), place_of(at)});
     }
   }
   bool ok() const { return violations_.empty(); }

@@ -29,7 +29,7 @@ void make_contest(World& world, RandomStream& random) {
 
 }  // namespace
 
-World make_world(std::uint64_t seed) {
+World make_world(std::uint64_t seed, bool is_wild) {
   RandomStream random(seed, kTopologyStream);
   World world;
   world.seed = seed;
@@ -77,7 +77,12 @@ World make_world(std::uint64_t seed) {
   if (world.is_contest) {
     make_contest(world, random);
   } else {
-    world.faults = make_device_faults(seed, cluster.islands, cluster.devices);
+    world.faults = make_device_faults(seed, cluster.islands, cluster.devices, is_wild);
+    cluster.integrity = make_integrity(seed, world.faults);
+    world.is_flooded = random.chance(6);
+  }
+  if (world.is_flooded && random.chance(50)) {
+    world.runs_in_flight_max = 1 + static_cast<std::uint32_t>(random.below(64));
   }
   return world;
 }
@@ -107,6 +112,11 @@ std::string World::to_string() const {
   if (has_cancels) text += ", cancels";
   if (has_irregular) text += ", irregular";
   if (has_rebinds) text += ", rebinds";
+  if (is_flooded) text += ", flooded";
+  if (cluster.integrity.shard_checksums) text += ", checksums";
+  if (cluster.integrity.replay_per_mille > 0) {
+    text += ", " + std::to_string(cluster.integrity.replay_per_mille) + " of 1000 gangs twice";
+  }
   return text + faults.to_string();
 }
 

@@ -8,6 +8,7 @@
 
 #include "cluster/embedded.hpp"
 #include "sim/device_faults.hpp"
+#include "sim/edits.hpp"
 #include "sim/sim_backend.hpp"
 
 namespace seaway::sim {
@@ -29,8 +30,10 @@ struct World {
   bool has_cancels = false;
   bool has_irregular = false;
   bool has_rebinds = false;
+  bool is_flooded = false;     // Clients ask for ten times as much, and read nothing meanwhile.
   bool has_processes = false;  // Roles are processes, which may be lost.
   DeviceFaults faults;
+  Edits edits;  // Of what the seed has drawn.
   /// Two tenants that always have equal runs waiting, on one island: for shares alone.
   bool is_contest = false;
   std::uint32_t chain = 1;  // Gangs of each run of a contest.
@@ -46,6 +49,10 @@ struct World {
 /// Columns of every array.
 constexpr std::int64_t kColumns = 4;
 
-World make_world(std::uint64_t seed);
+World make_world(std::uint64_t seed, bool is_wild = false);
+
+struct SeedReport;
+/// How large the world was.
+void describe(const World& world, SeedReport& report);
 
 }  // namespace seaway::sim

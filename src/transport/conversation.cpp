@@ -5,6 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/fault_point.hpp"
+#include "base/mutant.hpp"
+#include "base/probe.hpp"
+#include "base/random.hpp"
+
 namespace seaway::transport {
 
 Conversation::Conversation(ConversationOptions options, std::uint64_t now_ns)
@@ -20,12 +25,15 @@ Status Conversation::send(Frame frame, std::uint64_t now_ns, std::uint32_t chann
                               std::to_string(options_.frames_max) + " and " +
                               std::to_string(options_.bytes_max) + "; wait until it has");
   }
+  // Whom nobody has asked anything yet owes no answer: he may not have begun.
+  if (peer_epoch_ == 0 && last_sent_ == 0) heard_ns_ = std::max(heard_ns_, now_ns);
   kept_.push_back({channel, frame});
   kept_bytes_ += bytes;
   ++last_sent_;
   ++counts_.sent;
   if (is_open()) {
     say(Packet::Kind::kFrame, last_sent_, {channel, std::move(frame)});
+    if (SEAWAY_FAULT(kFrameTwice)) say(Packet::Kind::kFrame, last_sent_, kept_.back());
     said_ns_ = now_ns;
   }
   return {};
@@ -44,26 +52,30 @@ void Conversation::receive(Packet packet, std::uint64_t now_ns) {
   if (state_ != State::kGreeting && state_ != State::kOpen) return;
   if (packet.from_epoch < options_.peer_epoch_min) {
     ++counts_.stale;
+    SEAWAY_PROBE("a packet comes from a life that is over");
     if (packet.from_epoch == 0 || packet.kind == Packet::Kind::kEnd) return;
-    packets_.push_back(
-        {Packet::Kind::kEnd, options_.epoch, packet.from_epoch, 0, packet.acknowledged, {}, 0});
+    // Nothing of that life has been received in this conversation.
+    packets_.push_back({Packet::Kind::kEnd, options_.epoch, packet.from_epoch, 0, 0, {}, 0});
     return;
   }
   const bool is_first = peer_epoch_ == 0 && packet.kind == Packet::Kind::kHello;
   const bool is_meant = packet.to_epoch == options_.epoch ||
                         (packet.to_epoch == 0 && packet.kind == Packet::Kind::kHello);
   if (packet.from_epoch > peer_epoch_ && peer_epoch_ != 0) {
+    SEAWAY_PROBE("a peer has begun a new life");
     successor_epoch_ = packet.from_epoch;
     return finish({StatusCode::kHostLost, options_.peer + " has begun a new life, number " +
                                               std::to_string(packet.from_epoch) +
                                               "; this was number " + std::to_string(peer_epoch_)});
   }
   if (packet.from_epoch == 0 || !is_meant || (!is_first && packet.from_epoch != peer_epoch_)) {
+    SEAWAY_PROBE("a packet is of another conversation");
     ++counts_.stale;
     return;
   }
   peer_epoch_ = packet.from_epoch;
-  heard_ns_ = now_ns;
+  const bool is_heartbeat = packet.kind == Packet::Kind::kAck;
+  if (!is_heartbeat || !SEAWAY_MUTANT("a heartbeat is no sign of life")) heard_ns_ = now_ns;
   if (packet.acknowledged > last_sent_) {
     return finish(protocol_error(options_.peer + " acknowledges frame " +
                                  std::to_string(packet.acknowledged) + " of " +
@@ -75,6 +87,7 @@ void Conversation::receive(Packet packet, std::uint64_t now_ns) {
   if (packet.kind == Packet::Kind::kHello) return greet(packet);
   // Before its Hello a connection brings only what is older than it.
   if (!is_open()) {
+    SEAWAY_PROBE("a frame comes before the greeting of its connection");
     ++counts_.repeated;
     return;
   }
@@ -84,12 +97,15 @@ void Conversation::receive(Packet packet, std::uint64_t now_ns) {
 
 void Conversation::greet(const Packet& hello) {
   // One that a connection repeats is as old as the connection.
+  SEAWAY_PROBE_IF(is_open(), "a greeting is repeated");
   if (is_open()) return;
   state_ = State::kOpen;
   take_acknowledgement(hello.acknowledged);
   std::uint64_t sequence = last_sent_ - kept_.size();
   for (const Letter& letter : kept_) {
+    if (SEAWAY_MUTANT("the oldest frame is not sent again") && &letter == &kept_.front()) continue;
     say(Packet::Kind::kFrame, ++sequence, letter);
+    SEAWAY_PROBE("a frame is sent again");
     ++counts_.resent;
   }
 }
@@ -97,6 +113,7 @@ void Conversation::greet(const Packet& hello) {
 /// Forgets what has arrived.
 void Conversation::take_acknowledgement(std::uint64_t acknowledged) {
   std::uint64_t first = last_sent_ - kept_.size() + 1;
+  if (SEAWAY_MUTANT("a frame is forgotten before it has arrived") && !kept_.empty()) ++acknowledged;
   for (; first <= acknowledged; ++first) {
     kept_bytes_ -= kept_.front().frame.size_bytes();
     kept_.pop_front();
@@ -104,10 +121,12 @@ void Conversation::take_acknowledgement(std::uint64_t acknowledged) {
 }
 
 void Conversation::take_frame(Packet packet) {
-  if (packet.sequence <= received_) {
+  if (packet.sequence <= received_ && !SEAWAY_MUTANT("a frame that is repeated is heard again")) {
+    SEAWAY_PROBE("a repeated frame is dropped");
     ++counts_.repeated;
     return;
   }
+  SEAWAY_PROBE_IF(packet.sequence > received_ + 1, "a frame is missing");
   if (packet.sequence > received_ + 1) return break_off();  // Something is missing.
   ++received_;
   ++counts_.received;
@@ -121,6 +140,7 @@ void Conversation::disconnected() {
 }
 
 void Conversation::refused() {
+  SEAWAY_PROBE("a connection is refused");
   finish({StatusCode::kHostLost, options_.peer + " does not exist any more"});
 }
 
@@ -165,13 +185,18 @@ std::optional<std::uint64_t> Conversation::due_ns() const {
 void Conversation::tick(std::uint64_t now_ns) {
   if (has_ended()) return;
   if (options_.silence_max_ns > 0 && now_ns >= heard_ns_ + options_.silence_max_ns) {
+    SEAWAY_PROBE("a peer is not heard any more");
     return finish({StatusCode::kHostLost,
                    options_.peer + " was not heard for " +
                        std::to_string((now_ns - heard_ns_) / 1'000'000) + " ms; the limit is " +
                        std::to_string(options_.silence_max_ns / 1'000'000) + " ms"});
   }
   if (options_.heartbeat_ns > 0 && is_open() && now_ns >= said_ns_ + options_.heartbeat_ns) {
-    say(Packet::Kind::kAck);
+    if (SEAWAY_FAULT(kLateHeartbeat)) {
+      said_ns_ = now_ns - options_.heartbeat_ns / 8 * 7;
+      return;
+    }
+    if (!SEAWAY_MUTANT("nobody says that he lives")) say(Packet::Kind::kAck);
     said_ns_ = now_ns;
   }
 }
@@ -181,12 +206,32 @@ std::vector<Packet> Conversation::take_packets(std::uint64_t now_ns) {
     if (!packets_.empty()) {
       for (Packet& packet : packets_) packet.acknowledged = received_;
       acknowledged_ = received_;
-    } else if (received_ - acknowledged_ >= options_.acknowledge_every) {
-      say(Packet::Kind::kAck);
+    } else if (received_ - acknowledged_ >= options_.acknowledge_every &&
+               !SEAWAY_FAULT(kHeldAcknowledgement)) {
+      if (!SEAWAY_MUTANT("nothing is acknowledged")) say(Packet::Kind::kAck);
       said_ns_ = now_ns;
     }
   }
   return std::exchange(packets_, {});
+}
+
+std::uint64_t Conversation::hash() const {
+  std::uint64_t hash = mix64(last_sent_) ^ mix64(received_ << 20 ^ acknowledged_);
+  const auto add = [&hash](std::uint64_t value) { hash = mix64(hash ^ value) + value; };
+  add(static_cast<std::uint64_t>(state_) << 8 | static_cast<std::uint64_t>(reason_.code()) << 1 |
+      static_cast<std::uint64_t>(closes_));
+  add(std::uint64_t{peer_epoch_} << 32 | successor_epoch_);
+  add(std::uint64_t{options_.epoch} << 32 | options_.peer_epoch_min);
+  std::uint64_t sequence = last_sent_ - kept_.size();
+  for (const Letter& letter : kept_) {
+    add(hash_of({Packet::Kind::kFrame, 0, 0, ++sequence, 0, letter.frame, letter.channel}));
+  }
+  add(packets_.size());
+  for (const Packet& packet : packets_) add(hash_of(packet));
+  for (const Letter& letter : letters_) {
+    add(hash_of({Packet::Kind::kFrame, 0, 0, 0, 0, letter.frame, letter.channel}));
+  }
+  return hash;
 }
 
 std::vector<Letter> Conversation::take_letters() { return std::exchange(letters_, {}); }

@@ -102,6 +102,9 @@ class Conversation {
   const Counts& counts() const { return counts_; }
   /// Frames that wait for acknowledgement.
   std::size_t unacknowledged() const { return kept_.size(); }
+  /// Equal for equal futures, but for what depends on time: covers neither that nor counts. For
+  /// explorers.
+  std::uint64_t hash() const;
 
  private:
   enum class State : std::uint8_t { kDown, kGreeting, kOpen, kEnded };

@@ -2,13 +2,14 @@
 
 #include "transport/packet.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
 #include <string>
+
+#include "base/random.hpp"
+#include "transport/checksum.hpp"
 
 namespace seaway::transport {
 namespace {
@@ -25,18 +26,24 @@ std::uint64_t first_word(Packet::Kind kind, std::size_t frame_words) {
          std::uint64_t{frame_words} << 32;
 }
 
-std::uint64_t checksum(std::span<const std::byte> bytes) {
-  if (bytes.empty()) return 0;
-  return crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-}
-
 /// The header has a sum of its own: else a length that arrived changed would have its reader wait
 /// for bytes that never come, and take all that follows for them.
-std::uint64_t checksum(const Header& header) {
+std::uint64_t header_sum(const Header& header) {
   return checksum(std::as_bytes(std::span(header)).first(kPacketHeaderBytes - kWord));
 }
 
 }  // namespace
+
+std::uint64_t hash_of(const Packet& packet) {
+  std::uint64_t hash = mix64(static_cast<std::uint64_t>(packet.kind) + 1);
+  const auto add = [&hash](std::uint64_t value) { hash = mix64(hash ^ value) + value; };
+  add(packet.from_epoch | std::uint64_t{packet.to_epoch} << 32);
+  add(packet.sequence);
+  add(packet.acknowledged);
+  add(packet.channel);
+  for (const std::uint64_t word : packet.frame.words()) add(word);
+  return hash;
+}
 
 void write_packet(const Packet& packet, std::vector<std::byte>& bytes) {
   const auto words = packet.frame.words();
@@ -47,7 +54,7 @@ void write_packet(const Packet& packet, std::vector<std::byte>& bytes) {
                    packet.acknowledged,
                    packet.channel,
                    0};
-  header.back() = checksum(header) | checksum(frame) << 32;
+  header.back() = header_sum(header) | std::uint64_t{checksum(frame)} << 32;
   const auto head = std::as_bytes(std::span(header));
   bytes.insert(bytes.end(), head.begin(), head.end());
   bytes.insert(bytes.end(), frame.begin(), frame.end());
@@ -83,7 +90,7 @@ Result<std::optional<Packet>> PacketReader::next() {
     return fail("version " + std::to_string(head >> 16 & 0xff) + " of packets; this is version " +
                 std::to_string(kVersion));
   }
-  if ((header.back() & 0xffff'ffff) != checksum(header)) {
+  if ((header.back() & 0xffff'ffff) != header_sum(header)) {
     return fail("a header whose checksum is wrong");
   }
   const std::uint64_t kind = head >> 24 & 0xff;

@@ -32,6 +32,9 @@ struct Packet {
       0;  // Of a frame: whom in the process it is for; what that means is its users'.
 };
 
+/// Equal for equal packets. For explorers.
+std::uint64_t hash_of(const Packet& packet);
+
 /// Bytes on the wire: six little-endian words (what it is and how many words its frame has, the
 /// two epochs, sequence, acknowledged, the channel, a CRC-32 of these five and one of the frame),
 /// then the frame's words.

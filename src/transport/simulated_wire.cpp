@@ -133,10 +133,10 @@ void SimulatedWires::write(ProcessId self, ProcessId peer, std::vector<std::byte
     return random.below(1000) < per_mille;
   };
   // Each stream is drawn from once for each write, whatever the others say.
-  const bool is_cut = happens(own.cut, options_.faults.cut);
-  const bool is_half_open = happens(own.half_open, options_.faults.half_open);
-  const bool is_flipped = happens(own.flip, options_.faults.flip);
-  const bool is_repeated = happens(own.repeat, options_.faults.repeat);
+  const bool is_cut = happens(own.cut, faults_.cut);
+  const bool is_half_open = happens(own.half_open, faults_.half_open);
+  const bool is_flipped = happens(own.flip, faults_.flip);
+  const bool is_repeated = happens(own.repeat, faults_.repeat);
   const std::vector<std::byte> clean = bytes;
   if (is_repeated && !own.written.empty()) {
     ++counts_.repeats;
@@ -173,7 +173,9 @@ void SimulatedWires::write(ProcessId self, ProcessId peer, std::vector<std::byte
 void SimulatedWires::deliver(ProcessId self, ProcessId peer, std::vector<std::byte> bytes,
                              std::uint64_t at_ns) {
   End& own = end(self, peer);
-  if (own.is_blocked || own.is_stuck || is_silent(peer)) {
+  const bool is_lost = own.is_blocked || own.is_stuck || is_silent(peer);
+  if (watch_) watch_(self, peer, bytes.size(), is_lost ? 0 : at_ns);
+  if (is_lost) {
     // A stream with a hole: nothing behind it arrives either.
     own.is_stuck = true;
     ++counts_.lost;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -82,6 +83,14 @@ class SimulatedWires {
   /// Until it is opened again: then what was written meanwhile has still not arrived, and only a
   /// new connection helps.
   void block(ProcessId from, ProcessId to, bool is_blocked);
+  /// From now on what is written arrives as it is. What was broken before is still to be mended by
+  /// those who write.
+  void heal() { faults_ = {}; }
+
+  /// Hears of each write: when it arrives, 0 if it is lost at once.
+  using Watch = std::function<void(ProcessId from, ProcessId to, std::uint64_t bytes,
+                                   std::uint64_t arrives_ns)>;
+  void watch(Watch watch) { watch_ = std::move(watch); }
 
   const Counts& counts() const { return counts_; }
   /// Of everything that was written, and when it was to arrive: equal for equal runs.
@@ -112,11 +121,13 @@ class SimulatedWires {
 
   const std::uint32_t processes_;
   const WireOptions options_;
+  WireFaults faults_ = options_.faults;  // Of now.
   const Clock& clock_;
   const Schedule schedule_;
   std::vector<End> ends_;
   std::vector<bool> silent_;
   std::uint32_t last_connection_ = 0;
+  Watch watch_;
   Counts counts_;
   std::uint64_t hash_ = 0;
   std::shared_ptr<bool> is_here_;  // False once it has ended: what is still under way is dropped.

@@ -2,10 +2,44 @@
 
 #include "wire/frame_builder.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
 namespace seaway::wire {
+namespace internal {
+namespace {
+
+constexpr unsigned kKept = 4;  // More messages than one is made of at a time.
+
+struct Kept {
+  std::uint64_t words[kKept][Scratch::kWords];
+  unsigned used;  // One bit for each.
+};
+constinit thread_local Kept kept = {};
+
+}  // namespace
+
+Scratch::Scratch() {
+  const auto index = static_cast<unsigned>(std::countr_one(kept.used));
+  if (index >= kKept) {
+    words_ = new std::uint64_t[kWords]();
+    return;
+  }
+  kept.used |= 1u << index;
+  words_ = kept.words[index];
+}
+
+Scratch::~Scratch() {
+  for (unsigned index = 0; index < kKept; ++index) {
+    if (words_ != kept.words[index]) continue;
+    kept.used &= ~(1u << index);
+    return;
+  }
+  delete[] words_;
+}
+
+}  // namespace internal
 
 Frame freeze(capnp::MessageBuilder& message) {
   const auto segments = message.getSegmentsForOutput();

@@ -39,6 +39,7 @@ expect "$scratch/cmake/program"
 
 # The installed command finds the installed data and needs nothing from the build.
 "$prefix/bin/seaway" --version
+"$prefix/bin/seaway" chaos --seeds 1..3
 test -f "$prefix/share/seaway/digits.csv.gz"
 
 # An app of actors, written by the installed command far from the source tree.
@@ -54,6 +55,7 @@ step env PKG_CONFIG_PATH="$(dirname "$package")" meson setup hello hello/build -
   -Dwerror=true
 step meson compile -C hello/build
 step meson test -C hello/build
+step env LD_LIBRARY_PATH="$libraries" "$prefix/bin/seaway" chaos --seeds 1..20 user hello/build/counter_test
 echo 'ok: new app: meson'
 step cmake -S hello -B hello/build-cmake -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Debug
 step cmake --build hello/build-cmake

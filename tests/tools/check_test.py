@@ -101,6 +101,26 @@ class CheckTest(unittest.TestCase):
             self.write("src/island/a.cpp", "int a;\n")
             self.expect_red(check.check_banned_calls, "is not needed")
 
+    def test_a_fault_point_in_a_header_is_red(self):
+        self.write("src/island/core.hpp", "// First.\ninline bool f() { return SEAWAY_FAULT(kA); }\n")
+        self.expect_red(check.check_fault_points, "src/island/core.hpp:2", "one definition")
+
+    def test_a_file_with_fault_points_is_compiled_with_them(self):
+        self.write("src/island/core.cpp", "bool f() { return SEAWAY_FAULT(kA); }\n")
+        self.write("src/island/meson.build", "fault_point_sources += files('order.cpp')\n")
+        self.expect_red(check.check_fault_points, "core.cpp:1", "fault_point_sources")
+        self.write("src/island/meson.build",
+                   "fault_point_sources += files('core.cpp', 'order.cpp')\n")
+        self.expect_green(check.check_fault_points)
+
+    def test_a_mutant_is_where_fault_points_are(self):
+        self.write("src/island/meson.build", "fault_point_sources += files('order.cpp')\n")
+        self.write("src/island/core.cpp", "bool f() { return SEAWAY_MUTANT(\"a\"); }\n")
+        self.expect_red(check.check_fault_points, "core.cpp:1", "fault_point_sources")
+        self.write("src/island/core.cpp", "bool f();\n")
+        self.write("src/island/core.hpp", "// A.\ninline bool f() { return SEAWAY_MUTANT(\"a\"); }\n")
+        self.expect_red(check.check_fault_points, "src/island/core.hpp:2", "one definition")
+
     def test_a_test_file_outside_the_build_is_red(self):
         self.write("tests/unit/base/meson.build", "executable('x', 'b_test.cpp')  # 'a_test.cpp'\n")
         self.write("tests/unit/base/b_test.cpp", "")

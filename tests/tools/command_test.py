@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import tempfile
 import unittest
 
 COMMAND = os.environ["SEAWAY_COMMAND"]
+README = os.path.join(os.path.dirname(__file__), "../../src/sim/README.md")
 DATA = os.path.join(os.path.dirname(__file__), "../../demos/data/digits.csv.gz")
 
 
@@ -270,7 +272,7 @@ class ChaosTest(unittest.TestCase):
     def test_worlds_of_actors_are_clean_repeat_and_tell_their_story(self):
         many = seaway("chaos", "--apps", "--seeds", "1..50")
         self.assertEqual(many.returncode, 0, many.stdout + many.stderr)
-        self.assertRegex(many.stdout, r"50 seeds, \d+ steps, \d+ calls .* clean\n")
+        self.assertRegex(many.stdout, r"50 seeds \(1\.\.50\), \d+ steps, \d+ calls .* clean\n")
         several = seaway("chaos", "--apps", "--seeds", "1..50", "--jobs", "3", "--json")
         self.assertEqual(several.stdout.splitlines()[:50],
                          seaway("chaos", "--apps", "--seeds", "1..50", "--json").stdout.splitlines()[:50])
@@ -280,18 +282,90 @@ class ChaosTest(unittest.TestCase):
         self.assertIn("last events:", one.stdout)
         self.assertEqual(one.stdout.splitlines()[0].split("hash")[1],
                          seaway("chaos", "--apps", "--replay", "7").stdout.splitlines()[0].split("hash")[1])
-        self.assertEqual(seaway("chaos", "--apps", "--replay", "7", "--trace", "seed.json").returncode, 1)
+
+    def test_traces_have_machines_tracks_faults_and_messages(self):
+        for kind, seed, machine in (("--apps", "7", "host 0"), ("--processes", "9", "island 0")):
+            with tempfile.TemporaryDirectory() as directory:
+                path = os.path.join(directory, "seed.json")
+                done = seaway("chaos", kind, "--replay", seed, "--trace", path)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                with open(path, encoding="utf-8") as file:
+                    entries = json.load(file)["traceEvents"]
+            names = {entry["args"]["name"] for entry in entries if entry["ph"] == "M"}
+            self.assertIn(machine, names, kind)
+            self.assertIn("faults", names, kind)
+            arrows = [entry["id"] for entry in entries if entry["ph"] == "s"]
+            self.assertGreater(len(arrows), 10, kind)
+            self.assertEqual(sorted(arrows),
+                             sorted(entry["id"] for entry in entries if entry["ph"] == "f"), kind)
+            marks = [entry for entry in entries if entry["ph"] == "i" and entry["s"] == "g"]
+            self.assertTrue(marks and all(mark["name"].startswith("fault: ") for mark in marks), kind)
+
+    def test_what_fails_is_shrunk_to_a_file_that_replays(self):
+        mutant = "an array goes before its readers"
+        with tempfile.TemporaryDirectory() as directory:
+            shrunk = seaway("chaos", "--mixed", "--mutants", mutant, "--replay", "1", "--shrink",
+                            "--repro-dir", directory)
+            self.assertEqual(shrunk.returncode, 127, shrunk.stdout + shrunk.stderr)
+            self.assertRegex(shrunk.stdout, r"shrunk from \d+ faults")
+            (name,) = os.listdir(directory)
+            self.assertRegex(name, r"^repro-[0-9a-f]{8}\.json$")
+            path = os.path.join(directory, name)
+            self.assertEqual(seaway("chaos", "--replay", path).returncode, 127)
+            with open(path, encoding="utf-8") as file:
+                repro = json.load(file)
+            repro["build"] = "0123456789abcdef"
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(repro, file)
+            self.assertIn("was written by another build: 0123456789abcdef",
+                          seaway("chaos", "--replay", path).stderr)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("{}")
+            broken = seaway("chaos", "--replay", path)
+            self.assertEqual(broken.returncode, 1)
+            self.assertIn("seaway_repro", broken.stderr)
+
+    def test_nothing_is_shrunk_that_does_not_fail(self):
+        done = seaway("chaos", "--replay", "7", "--shrink")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("nothing to shrink", done.stdout)
+
+    def test_seeds_are_the_same_in_two_processes(self):
+        done = seaway("chaos", "--mixed", "--determinism", "1..40", "--jobs", "2")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("40 pairs of processes agree", done.stdout)
+
+    def test_faults_can_be_chosen(self):
+        def families(*words):
+            done = seaway("chaos", "--mixed", "--seeds", "1..40", "--json", *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found = set()
+            for line in done.stdout.splitlines():
+                found |= set(json.loads(line)["faults"])
+            return found
+        self.assertEqual(families("--profile", "calm"), set())
+        self.assertEqual(families("--faults", "kill,wire"), {"kill", "wire"})
+        self.assertEqual(families("--profile", "wild"),
+                         {"kill", "pause", "partition", "clock", "wire", "device", "hbm", "sdc",
+                          "actor", "point"})
+        self.assertEqual(seaway("chaos", "--faults", "kill,fire").returncode, 1)
+
+    def test_a_replay_stops_at_an_event(self):
+        done = seaway("chaos", "--replay", "7", "--until-event", "40")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"it was stopped at event 4\d")
+        self.assertIn("who waits for what", done.stdout)
 
     def test_a_range_goes_on_where_it_ended_and_runs_no_seed_twice(self):
         with tempfile.TemporaryDirectory() as directory:
             path = os.path.join(directory, "clean.txt")
             first = seaway("chaos", "--range", path, "--seeds", "1..20")
             self.assertEqual(first.returncode, 0, first.stderr)
-            self.assertRegex(first.stdout, r"(?m)^20 seeds, .* clean$")
+            self.assertRegex(first.stdout, r"(?m)^20 seeds \(1\.\.20\), .* clean$")
             self.assertRegex(first.stdout, r"(?m)^clean: 1\.\.20 \(20 seeds, \d+ steps, of kind "
                                            r"programs, commit \S+, build [0-9a-f]{16}\)$")
             more = seaway("chaos", "--range", path, "--seeds", "1..30", "--jobs", "2")
-            self.assertRegex(more.stdout, r"(?m)^10 seeds, ")
+            self.assertRegex(more.stdout, r"(?m)^10 seeds \(21\.\.30\), ")
             self.assertRegex(more.stdout, r"(?m)^clean: 1\.\.30 \(30 seeds, ")
             done = seaway("chaos", "--range", path, "--seeds", "1..30")
             self.assertEqual(done.stdout, more.stdout.splitlines()[-1] + "\n")
@@ -343,6 +417,106 @@ class ChaosTest(unittest.TestCase):
         self.assertEqual(seaway("chaos", "--faults", "some").returncode, 1)
         self.assertEqual(seaway("chaos", "--faults", "list", "--seeds", "1..2").returncode, 1)
 
+    def test_the_table_of_fault_points_is_that_of_the_readme(self):
+        points = seaway("chaos", "--faults", "points").stdout.splitlines()
+        rows = [re.split(r"  +", line) for line in points]
+        with open(README) as file:
+            text = file.read().split("| point | file | worlds | what it does |")[1].split("\n\n")[0]
+        told = [[cell.strip(" `") for cell in line.strip("|").split("|")]
+                for line in text.splitlines()[2:]]
+        self.assertEqual(told, rows)
+        self.assertGreaterEqual(len(rows), 14)
+
+    def test_probes_are_those_of_the_sources(self):
+        rooms = os.path.dirname(os.path.dirname(README))
+        written = []
+        for directory, _, names in os.walk(rooms):
+            for name in names:
+                if not name.endswith(".cpp"):
+                    continue
+                with open(os.path.join(directory, name)) as file:
+                    written += re.findall(r'SEAWAY_PROBE(?:_IF)?\([^;]*?"([^"]+)"\);', file.read())
+        listed = [re.split(r"  +", line)[0]
+                  for line in seaway("chaos", "--probes", "list").stdout.splitlines()]
+        self.assertEqual(sorted(listed), sorted(written))
+
+    def test_fault_points_are_in_the_program_for_chaos_alone(self):
+        with open(COMMAND + "-chaos", "rb") as file:
+            chaos = file.read()
+        effects = [re.split(r"  +", line)[-1].encode()
+                   for line in seaway("chaos", "--faults", "points").stdout.splitlines()]
+        probes = [re.split(r"  +", line)[0].encode()
+                  for line in seaway("chaos", "--probes", "list").stdout.splitlines()]
+        self.assertGreaterEqual(len(probes), 120)
+        traces = [b"SeededFaultChooser", b"fault_fires", *effects, *probes]
+        for other in (COMMAND, os.environ["SEAWAY_LIBRARY"]):
+            with open(other, "rb") as file:
+                code = file.read()
+            for trace in traces:
+                self.assertTrue(trace in chaos, trace)
+                self.assertFalse(trace in code, f"{trace} in {other}")
+
+    def test_mutants_are_in_the_program_for_chaos_alone(self):
+        rows = [re.split(r"  +", line.strip())
+                for line in seaway("chaos", "--mutants", "list").stdout.splitlines()]
+        self.assertGreaterEqual(len(rows), 45)
+        self.assertTrue(all(re.fullmatch(r"src/\w+/\w+\.cpp:\d+", place) for _, place in rows), rows)
+        with open(COMMAND + "-chaos", "rb") as file:
+            chaos = file.read()
+        traces = [b"seaway_mutants", b"switch_mutant", *(name.encode() for name, _ in rows)]
+        for other in (COMMAND, os.environ["SEAWAY_LIBRARY"]):
+            with open(other, "rb") as file:
+                code = file.read()
+            for trace in traces:
+                self.assertTrue(trace in chaos, trace)
+                self.assertFalse(trace in code, f"{trace} in {other}")
+
+    def test_a_mutant_is_found_and_replayed(self):
+        name = "an array that goes stays on its island"
+        table = seaway("chaos", "--mutants", name, "--seeds", "1..100")
+        self.assertEqual(table.returncode, 0, table.stderr)
+        self.assertRegex(table.stdout, "(?m)^found: 1 of 1, in [0-9]+ worlds")
+        words = shlex.split(re.search("(?m)^replay: seaway (.*)$", table.stdout)[1])
+        again = seaway(*words)
+        self.assertEqual(again.returncode, 129, again.stdout)
+        self.assertIn("I9 broken", again.stdout)
+        without = [word for word in words if word not in ("--mutants", name)]
+        self.assertEqual(seaway(*without).returncode, 0)
+
+    def test_a_mutant_that_no_seed_finds_is_named(self):
+        name = "a handler begins while another waits"
+        done = seaway("chaos", "--mutants", name, "--seeds", "1..2")
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertEqual(done.stderr, f"seaway: never found: {name}\n")
+        self.assertEqual(seaway("chaos", "--mutants", "nothing").returncode, 1)
+        self.assertEqual(seaway("chaos", "--mutants", "nothing", "--replay", "1").returncode, 1)
+
+    def test_a_crash_of_a_mutant_is_the_seed_that_found_it(self):
+        name = "an array goes before its readers"
+        rows = seaway("chaos", "--mutants", name, "--seeds", "1..100", "--json").stdout.splitlines()
+        self.assertEqual(len(rows), 1)
+        row = json.loads(rows[0])
+        self.assertEqual((row["mutant"], row["found"], row["exit_code"]), (name, True, 127))
+        self.assertIn("bug in Seaway", row["broken"])
+
+    def test_chaos_without_its_program_says_where_that_belongs(self):
+        with tempfile.TemporaryDirectory() as directory:
+            alone = shutil.copy(COMMAND, directory)
+            done = subprocess.run([alone, "chaos"], capture_output=True, text=True, timeout=30)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, "^seaway: cannot run .*/seaway-chaos: No such file or "
+                                          "directory; it belongs beside this program: build or "
+                                          "install both\n$")
+
+    def test_processes_count_fault_points_as_one_process_does(self):
+        for kind in ([], ["--apps"], ["--processes"]):
+            one = seaway("chaos", *kind, "--seeds", "1..30")
+            several = seaway("chaos", *kind, "--seeds", "1..30", "--jobs", "3")
+            points = re.findall("(?m)^fault points: .*$", one.stdout)
+            self.assertEqual(len(points), 1, one.stdout)
+            self.assertRegex(points[0], "[1-9]")
+            self.assertEqual(re.findall("(?m)^fault points: .*$", several.stdout), points)
+
     def test_few_seeds_do_not_cover_everything_and_that_can_be_an_error(self):
         done = seaway("chaos", "--seeds", "1..2", "--must-cover")
         self.assertEqual(done.returncode, 2)
@@ -359,7 +533,7 @@ class ChaosTest(unittest.TestCase):
         while chunk := read_terminal(ours):
             shown += chunk
         os.close(ours)
-        self.assertIn(b"\r\x1b[Kseed 1 of 1..3", shown)
+        self.assertRegex(shown, rb"\r\x1b\[K\[#+\.*\] +\d+ %, seed 1, \d+ seeds/s, \d+ s left")
 
 
 def read_terminal(file):

@@ -9,8 +9,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "build_identity.hpp"
-#include "sim/fault_catalogue.hpp"
+#include "campaign/build_identity.hpp"
 #include "sim/seed_range.hpp"
 #include "verbs.hpp"
 
@@ -52,7 +51,7 @@ int refuse(const std::string& path, const std::string& why, int exit_code) {
 
 int run_chaos_range(const std::string& path, sim::ChaosOptions options, const Clock& clock,
                     const std::function<int(const sim::ChaosOptions&)>& run) {
-  const std::string build = build_id();
+  const std::string build = campaign::build_id();
   if (build.empty()) {
     return refuse(path, "this program has no build id to count seeds for; link with --build-id",
                   sim::kChaosUsage);
@@ -60,9 +59,8 @@ int run_chaos_range(const std::string& path, sim::ChaosOptions options, const Cl
   const auto text = read_range(path);
   auto ranges = text.ok() ? sim::SeedRanges::parse(*text) : text.status();
   if (!ranges.ok()) return refuse(path, ranges.status().message(), sim::kChaosUsage);
-  const sim::WorldKind kind = options.apps ? sim::WorldKind::kApps : sim::WorldKind::kPrograms;
-  const auto found =
-      ranges->resume({std::string(to_string(kind)), build}, build_commit(), options.first_seed);
+  const auto found = ranges->resume({std::string(to_string(options.kind)), build},
+                                    campaign::build_commit(), options.first_seed);
   if (!found.ok()) return refuse(path, found.status().message(), sim::kChaosUsage);
   sim::CleanSeeds& count = **found;
 

@@ -46,6 +46,8 @@ void add_demo(CLI::App& app, int& exit_code) {
   verb->add_option("name", arguments->name, "a demo, or `list` to see all")->required();
   verb->add_option("--trace", arguments->options.trace_path,
                    "write the trace to this file (open it in ui.perfetto.dev)");
+  verb->add_flag("--fixed", arguments->options.fixed,
+                 "of a demo with a mistake: explore only what is right");
   verb->add_flag("--quick", arguments->options.quick, "less work, the same checks");
   verb->add_option(
       "--size", arguments->options.size,

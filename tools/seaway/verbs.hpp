@@ -15,11 +15,14 @@ constexpr int kDone = 0;         // All went well.
 constexpr int kBadUsage = 1;     // The command line was not understood; nothing was run.
 constexpr int kCheckFailed = 2;  // It ran, and a result or a check was wrong.
 
+constexpr const char* kChaosSummary = "Test random programs under a random order";
+
 /// Each adds its verb to `app`; when the verb is chosen, parsing runs it and sets `exit_code`.
 void add_demo(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_first_result(CLI::App& app, int& exit_code);
-void add_chaos(CLI::App& app, int& exit_code);
+void add_chaos(CLI::App& app, int& exit_code);            // In `seaway-chaos`,
+void add_chaos_elsewhere(CLI::App& app, int& exit_code);  // which this hands over to.
 void add_new(CLI::App& app, int& exit_code);
 
 }  // namespace seaway::tools

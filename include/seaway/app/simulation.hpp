@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "seaway/client.hpp"
 #include "seaway/status.hpp"
@@ -47,6 +48,23 @@ class Simulation {
   virtual Status kill_host(std::uint32_t host) = 0;
   /// It is back, empty; actors are placed there again. Errors: as above, for one that lives.
   virtual Status restart_host(std::uint32_t host) = 0;
+  /// Nothing of the host's process runs until it goes on, as under SIGSTOP; its connections stay,
+  /// and what comes over them waits. Errors: as above, for one that is dead or paused.
+  virtual Status pause_host(std::uint32_t host) = 0;
+  /// Errors: as above, for one that is not paused. Killing a paused one ends its pause, too.
+  virtual Status resume_host(std::uint32_t host) = 0;
+  /// From now on the clock of the host's process is `ahead`, and gains `gain_ppm` millionths of
+  /// each second; both may be negative: set back, it stands still until it would have come so far
+  /// again. For the process that lives now. Errors: as above, for one that is dead; a clock that
+  /// would run backwards.
+  virtual Status set_host_clock(std::uint32_t host, std::chrono::nanoseconds ahead,
+                                std::int64_t gain_ppm) = 0;
+
+  /// All hosts live and go on, with right clocks; of what explore() draws nothing fails any more.
+  /// Lost devices stay lost. Call it before looking whether all is well in the end.
+  virtual void heal() = 0;
+  /// Says that `invariant` does not hold unless `holds`: the report is not OK then.
+  virtual void expect(bool holds, std::string_view invariant, std::string_view text) = 0;
 };
 
 /// How a simulation ended.

@@ -64,7 +64,7 @@ struct World {
     auto& heard = lives[silo].emplace_back(std::make_unique<std::vector<Arrival>>());
     door->open(engine->spawn("listener", std::make_unique<Listener>(door, *engine, *heard)),
                Frame::make(1, [](auto words) { words[0] = 0; }));
-    return {door, [this, silo](SiloId other) { say(silo, "lost", other); },
+    return {engine.get(), door, [this, silo](SiloId other) { say(silo, "lost", other); },
             [this, silo](SiloId other) { say(silo, "back", other); }};
   }
   void say(SiloId silo, const std::string& what, SiloId other) {

@@ -127,6 +127,33 @@ TEST_F(PeersTest, WhoIsKilledIsLostAtOnceAndComesBackAsSomebodyElse) {
   EXPECT_EQ(nodes_[1].heard.back(), 2u);
 }
 
+TEST_F(PeersTest, ARefusalFromBeforeThePeersBeginningLosesNobody) {
+  begin(7);
+  kill(1);
+
+  say(0, 1);
+  pass(kMs);
+  start(1);
+  pass(50 * kMs);
+
+  EXPECT_EQ(nodes_[0].news, std::vector<std::string>{"there 2"});
+  EXPECT_EQ(nodes_[1].heard, std::vector<std::uint64_t>{1});
+}
+
+TEST_F(PeersTest, WhoWasNeverHeardInAConversationIsLostWithoutALife) {
+  begin(3);
+  pass(50 * kMs);
+  block(true);
+  pass(1'500 * kMs);
+  const std::vector<std::string> seen_cut = nodes_[0].news;
+
+  say(0, 1);  // To the same life, or to a later one: nobody knows.
+  pass(1'500 * kMs);
+
+  EXPECT_EQ(seen_cut, (std::vector<std::string>{"there 1", "lost 1"}));
+  EXPECT_EQ(nodes_[0].news, (std::vector<std::string>{"there 1", "lost 1", "lost 0"}));
+}
+
 TEST_F(PeersTest, TwoThatCannotReachEachOtherAreLostAndMeetAgainWithoutWhatWasSaidMeanwhile) {
   begin(3);
   pass(50 * kMs);

@@ -26,9 +26,13 @@ class FakeBinder final : public program::SliceBinder {
     held[slice] = binding;
     return binding;
   }
-  Result<program::Binding> rebind(SliceId slice) override {
+  Result<program::Binding> rebind(SliceId slice, const program::IslandFilter& may_go) override {
     if (!held.contains(slice)) return invalid_argument("the slice is not held");
     if (!is_room) return Status(StatusCode::kDeviceLost, "slice 11 refused: 1 of 1 is lost");
+    if (next.island != held[slice].island && !may_go(next.island)) {
+      refused.push_back(next.island);
+      return Status(StatusCode::kDeviceLost, "slice 11 refused: it may not go there");
+    }
     return held[slice] = next;
   }
   Status release(SliceId slice) override {
@@ -42,7 +46,8 @@ class FakeBinder final : public program::SliceBinder {
 
   std::map<SliceId, program::Binding> held;
   program::Binding next;
-  bool is_room = true;  // For slices that are bound anew.
+  bool is_room = true;            // For slices that are bound anew.
+  std::vector<IslandId> refused;  // Where they could have gone, and may not.
   std::set<std::pair<IslandId, DeviceId>> lost;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -365,10 +366,17 @@ TEST(Members, ALostClientIsCancelledAndWaitsForNothing) {
   some.world.said();
 
   some.world.core.client_lost(some.client);
+  some.world.core.pump();
+  const auto cancels = some.world.core.outbox().islands[0].cancels;
   EXPECT_EQ(some.world.said(), "free 501@0, free 1001@0, cancel 1@0, free 502@1");
   some.world.finish(1);
   some.world.said();
 
+  // It may live, and hear of it from the host before it finds out by itself.
+  ASSERT_EQ(cancels.size(), 1u);
+  EXPECT_EQ(cancels[0].status.to_string(),
+            "CONTROLLER_RESTARTED: client 1 and its controller lost each other, and what it had is "
+            "gone; connect again");
   EXPECT_EQ(some.world.core.client_count(), 0u);
   EXPECT_EQ(some.lose_host(0), "cut 0 to 1@1");
 }
@@ -414,16 +422,18 @@ TEST(Uploads, FailWhereTheirClientAndTheirHostCannotReachEachOther) {
   EXPECT_EQ(some.world.said(), "");
 }
 
-TEST(Uploads, FailWhenTheirTimeIsUp) {
+TEST(Uploads, FailWhenTheirTimeIsUpAndSoDoReadsOfThem) {
   Members some;
   const ArrayId coming = some.world.put(some.client, some.left);
+  some.world.core.fetch(some.client, some.input, 10);
+  some.world.core.fetch(some.client, coming, 11);
   some.world.said();
 
   some.world.core.cancel(some.client, coming);
 
-  EXPECT_EQ(some.world.said(),
-            "put 503 DEADLINE_EXCEEDED: array 503 had not arrived at the host of island 0 when its "
-            "time was up");
+  const std::string late =
+      "DEADLINE_EXCEEDED: array 503 had not arrived at the host of island 0 when its time was up";
+  EXPECT_EQ(some.world.said(), "put 503 " + late + ", answer 11 " + late);
 }
 
 TEST(Uploads, AreWaitedForBeforeTheirSliceIsBoundAnew) {
@@ -436,6 +446,42 @@ TEST(Uploads, AreWaitedForBeforeTheirSliceIsBoundAnew) {
   some.world.core.arrived(coming);
 
   EXPECT_EQ(some.world.said(), "launch 1@0, launch 2@0, launch 1@1, launch 2@1");
+}
+
+TEST(Members, AViewNamesAnArrayThatHasArrivedWhileItsMoveGoesOnElsewhere) {
+  Members some;
+  some.world.core.rebind_slice(some.client, 9, some.left);
+  some.world.said();
+
+  some.world.finish(1, {1});
+
+  const std::vector<ArrayId> named = some.view(1).named;
+  const auto is_copy = [](ArrayId id) { return ControllerWorld::name(id) == "i1"; };
+  EXPECT_EQ(std::ranges::count_if(named, is_copy), 1);
+}
+
+TEST(Views, OfTwoLivesOfAControllerHaveNumbersOfTheirOwn) {
+  ControllerWorld first({.islands = 1, .has_members = true, .life = 1});
+  ControllerWorld second({.islands = 1, .has_members = true, .life = 2});
+  for (std::uint32_t epoch = 1; epoch < 100; ++epoch) first.join({0}, epoch);
+  second.join({0});
+
+  EXPECT_LT(first.core.view_of(0).number, second.core.view_of(0).number);
+}
+
+TEST(Members, ASliceThatMovesAwayIsNotUsedWhereAHostHasComeBack) {
+  Members some;
+  some.world.lose(0, 0);  // Nobody has asked for the move: nothing but it holds back runs.
+  EXPECT_EQ(some.world.said(), "launch 1@0, launch 1@1");
+  some.lose_host(0);
+
+  some.world.join({0}, 2);
+  some.world.compiled(some.f);
+  some.world.run(some.client, some.on_left, {some.world.upload(some.client, some.left)});
+  EXPECT_EQ(some.world.said().find("launch"), std::string::npos);
+  some.world.finish(1, {1});
+
+  EXPECT_NE(some.world.said().find("launch 2@1"), std::string::npos);
 }
 
 TEST(Members, AnArrayThatIsLostWhileItMovesFailsOnce) {

@@ -12,12 +12,22 @@ namespace {
 
 /// Two islands; a slice on island 0 that moves to island 1 when it is bound anew.
 struct Movable {
-  Movable() { world.binder.next = {1, {2}}; }
+  explicit Movable(ControllerOptions options = {.islands = 2}) : world(options) {
+    world.binder.next = {1, {2}};
+  }
 
   RunIds run() { return world.run(client, program, {input}); }
   void rebind(std::uint64_t request = 9) { world.core.rebind_slice(client, request, slice); }
+  /// Whether one more array has room on `island`. It is gone again afterwards.
+  bool has_room(IslandId island) {
+    const ArrayId array = world.put(client, world.slice(client, island));
+    const std::string said = world.said();
+    world.core.release(client, array);
+    world.said();
+    return said.find("RESOURCE_EXHAUSTED") == std::string::npos;
+  }
 
-  ControllerWorld world{{.islands = 2}};
+  ControllerWorld world;
   ClientId client = world.client();
   SliceId slice = world.slice(client);
   FunctionId f = world.function(client, "f");
@@ -186,6 +196,70 @@ TEST(Slices, AnArrayThatCannotBeMovedIsLostAndTheSliceMovesAllTheSame) {
   EXPECT_EQ(one.world.said(), "free 501@0, free i1@1, run 1 " + lost + ", reply 9 OK 1 2");
   one.world.core.fetch(one.client, one.input, 10);
   EXPECT_EQ(one.world.said(), "answer 10 " + lost);
+}
+
+/// 126 bytes on each island for one tenant, and an array has 64.
+constexpr ControllerOptions kRoomForOne{.islands = 2, .kept_bytes_max = 144};
+
+TEST(Slices, WhileItMovesAnArrayIsKeptAtBothEnds) {
+  Movable one(kRoomForOne);
+  EXPECT_TRUE(one.has_room(1));
+  one.rebind();
+  one.world.said();
+
+  EXPECT_EQ(one.world.kept(one.client), "128");
+  EXPECT_FALSE(one.has_room(0));
+  EXPECT_FALSE(one.has_room(1));
+  one.world.finish(1, {0, 1});
+  one.world.said();
+
+  EXPECT_EQ(one.world.kept(one.client), "64");
+  EXPECT_TRUE(one.has_room(0));
+  EXPECT_FALSE(one.has_room(1));
+}
+
+TEST(Slices, WhatDidNotArriveIsNotKeptWhereItWasToGo) {
+  Movable one(kRoomForOne);
+  one.rebind();
+  one.world.said();
+
+  one.world.core.part_failed(1, Status(StatusCode::kDeviceLost, "device 0 is gone"));
+  one.world.finish(1, {0, 1});
+  one.world.said();
+  EXPECT_TRUE(one.has_room(1));
+  EXPECT_FALSE(one.has_room(0));  // As long as there is a handle.
+  one.world.core.release(one.client, one.input);
+  one.world.said();
+
+  EXPECT_TRUE(one.has_room(0));
+}
+
+TEST(Slices, AnArrayForWhichThereIsNoRoomElsewhereIsLostAndTheSliceMoves) {
+  Movable one(kRoomForOne);
+  one.world.put(one.client, one.world.slice(one.client, 1));
+  one.world.said();
+  one.rebind();
+
+  EXPECT_EQ(one.world.said(), "free 501@0, reply 9 OK 1 2");
+  one.world.core.fetch(one.client, one.input, 10);
+
+  EXPECT_EQ(one.world.said(),
+            "answer 10 INPUT_LOST: array 501 cannot move off lost devices: it needs 64 bytes, and "
+            "live arrays of tenant tenant already keep 64 of the 126 bytes that it may keep on "
+            "island 1; drop handles of arrays there, or raise host_memory, and make it again");
+  EXPECT_EQ(one.world.kept(one.client), "128");
+  one.world.core.release(one.client, one.input);
+  EXPECT_EQ(one.world.kept(one.client), "64");
+}
+
+TEST(Slices, ASliceGoesWhereThereIsRoomForItsArrays) {
+  Movable one(kRoomForOne);
+  one.world.put(one.client, one.world.slice(one.client, 1));
+  one.world.said();
+  one.rebind();
+  one.world.said();
+
+  EXPECT_EQ(one.world.binder.refused, (std::vector<IslandId>{1}));
 }
 
 TEST(Slices, ASliceIsBoundAnewOnceAtATime) {

@@ -266,6 +266,44 @@ TEST(Stamps, ATenantWhoseRunsCouldNotBeStampedHasSavedNoCredit) {
   EXPECT_NEAR(launched[1], 10, 1);
 }
 
+TEST(Stamps, ATenantWithARunInFlightSavesNoCreditEither) {
+  TwoTenants two(1, 1, {.limits = {.runs_in_flight_max = 2, .runs_shared_in_flight = 2}});
+  two.submit(1, 1);
+  two.world.said();
+  ++two.finished;  // The first run of the first one takes as long as all that follows.
+  two.submit(2, 60);
+  two.launch(60);
+
+  two.submit(1, 60);
+  two.submit(2, 60);
+  const std::vector<int> launched = two.launch(20);
+
+  EXPECT_NEAR(launched[0], 10, 1);
+  EXPECT_NEAR(launched[1], 10, 1);
+}
+
+TEST(Stamps, NorDoesOneWhoseNextRunHasToWait) {
+  TwoTenants two(1, 1, {.limits = {.runs_in_flight_max = 2, .runs_shared_in_flight = 2}});
+  const SliceId slice = two.world.slice(1);
+  const FunctionId late = two.world.function(1, "late", {.is_compiled = false});
+  const ProgramId waits = two.world.chain(1, {.function = late, .slices = {slice}});
+  const ArrayId input = two.world.put(1, slice);
+  two.submit(1, 1);
+  two.world.run(1, waits, {input});
+  two.world.said();
+  ++two.finished;  // The first run takes as long as all that follows, and the other one waits.
+  two.submit(2, 60);
+  two.launch(60);
+
+  two.world.compiled(late);
+  two.submit(1, 60);
+  two.submit(2, 60);
+  const std::vector<int> launched = two.launch(20);
+
+  EXPECT_NEAR(launched[0], 10, 1);
+  EXPECT_NEAR(launched[1], 10, 1);
+}
+
 TEST(Stamps, TheWindowIsSmallerWhileTenantsCompete) {
   TwoTenants two(1, 1, {.limits = {.runs_in_flight_max = 10, .runs_shared_in_flight = 4}});
   two.submit(1, 20);

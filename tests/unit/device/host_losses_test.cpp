@@ -25,9 +25,8 @@ TEST(HostLosses, ALossIsToldOnce) {
   world.lose(1);
 
   EXPECT_EQ(world.said(), "lost 1");
-  EXPECT_EQ(world.core.device(1).loss.message(),
-            "device 1 of island 0 is lost: it fell off the bus");
-  EXPECT_TRUE(world.core.device(0).loss.ok());
+  EXPECT_EQ(world.core.loss_of(1)->message(), "device 1 of island 0 is lost: it fell off the bus");
+  EXPECT_EQ(world.core.loss_of(0), nullptr);
 }
 
 TEST(HostLosses, AGangThatRunsThereFailsOnAllItsDevices) {

@@ -216,6 +216,24 @@ TEST(HostStreams, GangsBehindAFailureAreNoOpsInTheirTurn) {
   EXPECT_TRUE(world.core.is_idle());
 }
 
+TEST(HostStreams, APartThatFailsBeforeItHasRoomTakesWhatIsLeftToDo) {
+  HostWorld world(2);
+  PartMaker bad(1, {0}), late(3, {0});
+  bad.gang({}, {bad.output()}, {.cost_ns = kSlow});
+  const std::uint32_t poison = late.arg(), input = late.receive(7, 1), other = late.group({1});
+  late.gang({poison}, {}).work(2 * kShardBytes).shrinks(0, kShardBytes);
+  late.gang({}, {}, {.group = other}).gang({input}, {});
+  world.run(1, bad, {60});
+  world.run(2, slow_part(2, {1}));
+  world.run(3, late, {60});
+
+  world.end_gang(user_function_error("broken"));
+  EXPECT_NE(world.seen().find("noop 3.0"), std::string::npos);
+  world.end_gang();
+
+  EXPECT_EQ(world.core.device(0).peak_bytes, kShardBytes);
+}
+
 TEST(HostStreams, GangsBehindACancelAreNoOpsInTheirTurn) {
   HostWorld world;
   world.launch(1, slow_part(1, {0}, 3));
@@ -259,6 +277,25 @@ TEST(HostStreams, WhatACancelPoisonsNamesTheCauseThatWasSaidBeforeOrBehindTheLau
   EXPECT_EQ(world.value(61), "USER_FUNCTION_ERROR: broken on island 1");
   EXPECT_EQ(world.value(62), "CANCELLED: run 103 was cancelled");
   EXPECT_TRUE(world.core.is_idle());
+}
+
+TEST(HostStreams, WhatACancelledPartWillNeverMakeIsPoisonBeforeItEnds) {
+  HostWorld world(2);
+  PartMaker maker(1, {0}), reader(2, {1});
+  const std::uint32_t other = maker.group({1}), never = maker.output(other);
+  maker.gang({}, {}, {.cost_ns = kSlow}).gang({}, {never}, {.group = other});
+  reader.gang({reader.arg()}, {reader.output()});
+  world.launch(1, maker, {60});
+  world.admit(1);
+  world.place(1, 0, 1);
+  world.core.advance();
+
+  world.cancel(1);
+  world.run(2, reader, {60, 61});
+
+  EXPECT_NE(world.seen().find("noop 2.0"), std::string::npos);
+  EXPECT_EQ(world.value(61),
+            "INPUT_LOST: array 60, argument 0 of run 102: CANCELLED: run 101 was cancelled");
 }
 
 TEST(HostStreams, ACancelThatCrossesTheLastGangIsAnswered) {

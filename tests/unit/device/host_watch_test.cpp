@@ -111,7 +111,7 @@ TEST(HostWatch, ACancelledGangIsNotTriedAgain) {
   EXPECT_EQ(world.backend.jobs(), 0u);
   EXPECT_EQ(world.seen(), "start 1.0, end 1.0");
   EXPECT_TRUE(world.core.is_idle());
-  EXPECT_TRUE(world.core.device(0).loss.ok());
+  EXPECT_EQ(world.core.loss_of(0), nullptr);
 }
 
 TEST(HostWatch, OnlyGangsBesideAreTimed) {
@@ -166,7 +166,7 @@ TEST(HostWatch, AGangThatDoesNotEndFailsOnAllItsDevicesAndOneOfThemIsLost) {
   EXPECT_EQ(world.said(), "lost 1, gangs 1 0-1, gangs 2 0-1, gangs 3 0-1, failed 1 " + loss +
                               "; called at a.cpp:1, failed 2 " + loss);
   EXPECT_EQ(world.value(62), "1");
-  EXPECT_TRUE(world.core.device(0).loss.ok());
+  EXPECT_EQ(world.core.loss_of(0), nullptr);
   EXPECT_EQ(world.used(1), 0u);
   world.end_gang({}, 1);
   EXPECT_EQ(world.value(63), "1");

@@ -66,14 +66,18 @@ class FakeBackend final : public Backend {
   bool runs_inline(std::uint64_t cost_ns) const override { return cost_ns <= 10'000; }
   Status run(const GangWork& work, std::optional<DeviceId>& unlaunched_on) override {
     clock_.advance_to(clock_.now_ns() + 1000);
+    ++runs;
     if (during_run) during_run();
     if (!unlaunched.empty()) {
       unlaunched_on = unlaunched.front();
       unlaunched.pop_front();
-      return kUnlaunched;
+      return why_unlaunched;
     }
     if (!failure.ok() && gangs_to_failure-- == 0) return std::exchange(failure, Status());
-    return work.executable->run(work.operands, work.outputs, work.scratch, work.shards, nullptr);
+    const Status status =
+        work.executable->run(work.operands, work.outputs, work.scratch, work.shards, nullptr);
+    if (after_run) after_run(work.outputs);
+    return status;
   }
   void start(const GangWork& work, std::uint64_t, GangDone done) override {
     jobs_.push_back({work,
@@ -99,6 +103,8 @@ class FakeBackend final : public Backend {
     clock_.advance_to(clock_.now_ns() + 1000);
     const Status ran = job.work.executable->run(job.operands, job.outputs, job.work.scratch,
                                                 job.work.shards, nullptr);
+    ++runs;
+    if (after_run) after_run(job.outputs);
     job.done({.status = status.ok() ? ran : status,
               .begin_ns = job.begin_ns,
               .end_ns = clock_.now_ns(),
@@ -110,7 +116,7 @@ class FakeBackend final : public Backend {
     ASSERT_FALSE(jobs_.empty());
     Job job = std::move(jobs_.front());
     jobs_.pop_front();
-    job.done({.status = kUnlaunched, .unlaunched_on = device});
+    job.done({.status = why_unlaunched, .unlaunched_on = device});
   }
   std::optional<DeviceId> give_up(std::span<const DeviceId> devices) override {
     given_up.push_back({devices.begin(), devices.end()});
@@ -126,6 +132,7 @@ class FakeBackend final : public Backend {
   std::size_t copies() const { return copies_.size(); }
 
   inline static const Status kUnlaunched{StatusCode::kDeviceLost, "a bit flipped"};
+  Status why_unlaunched = kUnlaunched;
   std::deque<DeviceId> unlaunched;  // Who does not launch the next gangs that run in line.
   std::optional<DeviceId> laggard;  // Whom to blame for gangs that do not end.
   std::vector<std::vector<DeviceId>> given_up;  // Where such gangs ran.
@@ -134,7 +141,9 @@ class FakeBackend final : public Backend {
   bool holds_copies = false;
   Status failure;                    // Of a gang that runs in line,
   std::size_t gangs_to_failure = 0;  // behind so many others.
-  std::function<void()> during_run;  // What happens while a gang runs in line.
+  std::function<void()> during_run;  // What happens while a gang runs in line,
+  std::function<void(std::span<const function::ShardedBuffer>)> after_run;  // behind any gang.
+  std::size_t runs = 0;                                                     // Of gangs, by now.
 
  private:
   struct Job {
@@ -156,9 +165,14 @@ constexpr std::uint64_t kSlow = 20'000;
 class HostWorld {
  public:
   explicit HostWorld(std::uint32_t devices = 1, std::uint64_t device_bytes = 1 << 20,
-                     HostId host = 0, transport::LocalBulk* shared = nullptr)
+                     HostId host = 0, transport::LocalBulk* shared = nullptr,
+                     Integrity integrity = {})
       : bulk(shared ? *shared : own_bulk_),
-        core({.host = host, .island = host, .devices = devices, .device_bytes = device_bytes},
+        core({.host = host,
+              .island = host,
+              .devices = devices,
+              .device_bytes = device_bytes,
+              .integrity = integrity},
              backend, bulk, clock, events) {
     for (std::size_t parameters = 0; parameters < 4; ++parameters) {
       for (std::size_t outputs = 0; outputs < 4; ++outputs) {

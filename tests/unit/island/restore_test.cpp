@@ -189,6 +189,36 @@ TEST(Restore, WhatTheHostAloneKnowsIsCancelledThereAndArraysThatNobodyNamesAreFr
   EXPECT_EQ(core.array_count(), 1u);
 }
 
+/// Of an array in `place` that gang 0 was to take over; gang 1, which is placed, reads its result.
+void restore_poison_instead_of(ArrayState::Place place) {
+  SchedulerCore core(options_of(10));
+  program::PartPlan plan = PlanMaker({0}).gangs(2).arg(0, 1).output(0, 1).donate(0, 0).plan();
+  plan.gangs[1].operands.push_back(plan.outputs[0].value);
+  const std::vector<Launch> launches{
+      launch_of(5, std::make_shared<program::PartPlan>(std::move(plan)), {1}, {2})};
+  PartState part = admitted(5, 2);
+  part.gangs_done = {{0, 1}};
+  ArrayState poison = array_of(2, ArrayState::Place::kNowhere);
+  poison.poison = true;
+
+  const Status status =
+      core.restore({.last_stamp = 5, .parts = {part}, .arrays = {array_of(1, place), poison}},
+                   launches, std::vector<ArrayId>{1, 2});
+
+  ASSERT_TRUE(status.ok()) << status.to_string();
+  EXPECT_EQ(core.used_bytes(0), 0u);
+  EXPECT_EQ(core.counters().spilled_bytes, 0u);
+  core.done(5, 1, 2);
+  core.free(2);
+  EXPECT_TRUE(core.idle());
+  EXPECT_EQ(core.array_count(), 0u);
+}
+
+TEST(Restore, WhatAGangThatDidNothingWasToTakeOverIsNotWhereItLayBefore) {
+  restore_poison_instead_of(ArrayState::Place::kUploadRoom);
+  restore_poison_instead_of(ArrayState::Place::kSpillRoom);
+}
+
 TEST(Restore, OnlyASchedulerThatHasNotWorkedYetCanBeRestored) {
   SchedulerCore core(options_of(10));
   ASSERT_TRUE(core.launch(launch_of(1, PlanMaker({0}).gangs(1).make())).ok());

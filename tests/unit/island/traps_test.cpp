@@ -3,11 +3,18 @@
 
 #include <gtest/gtest.h>
 
-#include "unit/island/explorer/world.hpp"
+#include "sim/exhaustive/island_world.hpp"
 #include "unit/island/plans.hpp"
 
 namespace seaway::island {
 namespace {
+
+using exhaustive::Exploration;
+using exhaustive::explore;
+using exhaustive::HostWeakening;
+using exhaustive::IslandSpec;
+using exhaustive::kDevices;
+using exhaustive::make_island_world;
 
 constexpr std::uint64_t kStatesMax = 1'000'000;
 
@@ -33,12 +40,12 @@ class HandMade {
   }
 
   Exploration with(Weakening weakening) const {
-    WorldSpec weak = spec;
+    IslandSpec weak = spec;
     for (CoreOptions& options : weak.options) options.weakening = weakening;
     return explore(weak, kStatesMax);
   }
   Exploration with(HostWeakening weakening) const {
-    WorldSpec weak = spec;
+    IslandSpec weak = spec;
     weak.weakening = weakening;
     return explore(weak, kStatesMax);
   }
@@ -48,7 +55,7 @@ class HandMade {
     EXPECT_EQ(found.failure, "");
   }
 
-  WorldSpec spec;
+  IslandSpec spec;
 };
 
 bool deadlocks(const Exploration& found) {
@@ -260,12 +267,17 @@ TEST(Traps, ACountOfOvertakesStarvesTheSmallOnesInstead) {
   EXPECT_EQ(small_ones_that_pass(Weakening::kOvertakesCounted), 4u);
 }
 
-/// `make_world(seed)` for all seeds of the continuous integration; island_explorer walks more.
+/// `make_island_world(seed)` for all seeds of the continuous integration; island_explorer walks
+/// more.
 TEST(Explorer, NoSmallWorldDeadlocksWhateverTheRulesAllow) {
   std::uint64_t states = 0, cut = 0;
+#if defined(__SANITIZE_ADDRESS__)
+  constexpr std::uint64_t kWorlds = 1'000;  // Each takes thirty times as long there.
+#else
   constexpr std::uint64_t kWorlds = 10'000;
+#endif
   for (std::uint64_t seed = 1; seed <= kWorlds; ++seed) {
-    const WorldSpec spec = make_world(seed, Weakening::kNone, HostWeakening::kNone);
+    const IslandSpec spec = make_island_world(seed, Weakening::kNone, HostWeakening::kNone);
     const Exploration found = explore(spec, 1'000);
     ASSERT_EQ(found.failure, "") << "replay: island_explorer --first " << seed << " --worlds 1";
     states += found.states;

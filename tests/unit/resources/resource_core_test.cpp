@@ -88,6 +88,22 @@ TEST(ResourceCore, RebindsToTheSameDevicesWhenThereAreNoOthers) {
   EXPECT_EQ(core.load(0, 0), 1u);
 }
 
+TEST(ResourceCore, RebindsOnlyToIslandsToWhichASliceMayGo) {
+  ResourceCore core = make_core(3, 2);
+  ASSERT_EQ(core.acquire(request(1, 2))->binding.island, 0u);
+
+  const BoundSlice moved = core.rebind(1, 0, [](IslandId i) { return i != 1; }).value();
+  const auto kept = core.rebind(1, 0, [](IslandId) { return false; });
+  core.lose(2, 0);
+  const Status stuck = core.rebind(1, 0, [](IslandId) { return false; }).status();
+
+  EXPECT_EQ(moved.binding.island, 2u);
+  ASSERT_TRUE(kept.ok()) << kept.status().to_string();  // Where it is it may stay.
+  EXPECT_EQ(kept->binding.island, 2u);
+  EXPECT_EQ(stuck.code(), StatusCode::kDeviceLost);
+  EXPECT_EQ(core.find(1)->binding.island, 2u);
+}
+
 TEST(ResourceCore, ASliceThatNamesItsIslandStaysThere) {
   ResourceCore core = make_core(2, 2);
   SliceRequest on_island = request(1, 2);

@@ -259,6 +259,34 @@ TEST_F(Ledger, Ap9ADeathBehindTheLastOneOrOfNobodyIsSeen) {
             "client 1 hears of the death of member 2 of mesh 0/7, life 1, which was never born");
 }
 
+TEST_F(Ledger, Ap9ADeathThatIsNotWatchedIsSeen) {
+  const AppCaller of_one{1, {}, 0}, of_all{2, {}, 0}, next_life{0, {9, 0}, 2};
+  ledger.be_born(first);
+  ledger.watch(of_one, first.member.mesh, first.member.index);
+  ledger.watch(of_all, first.member.mesh);
+  ledger.watch({0, {9, 0}, 1}, first.member.mesh);
+  const Death death{first.member, "Counter[2]", actor_lost("killed"), 1, true, false};
+  Death of_mesh{{7, 0}, "Counter mesh", actor_lost("too often"), 0, false, true};
+  ledger.hear(of_one, death);
+  ledger.hear(of_all, death);
+  ledger.hear(of_one, of_mesh);
+  EXPECT_TRUE(verdict.ok()) << verdict.violations().front().text;
+
+  ledger.hear(next_life, death);
+
+  expect_broken("AP-9", "hears of the death of member 2 of mesh 0/7, life 1, which it does not");
+}
+
+TEST_F(Ledger, Ap9ADeathOfAnotherMemberIsSeen) {
+  const AppCaller of_one{1, {}, 0};
+  ledger.be_born(first);
+  ledger.watch(of_one, first.member.mesh, first.member.index + 1);
+
+  ledger.hear(of_one, {first.member, "Counter[2]", actor_lost("killed"), 1, true, false});
+
+  expect_broken("AP-9", "which it does not watch");
+}
+
 TEST_F(Ledger, TheStoryNamesWhoDidWhat) {
   ledger.be_born(first);
   now_ns = 5'000;
@@ -266,8 +294,8 @@ TEST_F(Ledger, TheStoryNamesWhoDidWhat) {
   handle(number, first);
 
   EXPECT_EQ(ledger.story(2),
-            "    5 us: begins request 1 (plain of client 1) at member 2 of mesh 0/7, life 1\n"
-            "    5 us: ends request 1 (plain of client 1) at member 2 of mesh 0/7, life 1\n");
+            "    #3 5 us: begins request 1 (plain of client 1) at member 2 of mesh 0/7, life 1\n"
+            "    #4 5 us: ends request 1 (plain of client 1) at member 2 of mesh 0/7, life 1\n");
 }
 
 }  // namespace

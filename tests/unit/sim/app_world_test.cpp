@@ -67,6 +67,8 @@ TEST(AppWorlds, SeedsDifferKeepThePromisesAndDoEverything) {
                            "RESOURCE_EXHAUSTED",
                            "USER_FUNCTION_ERROR",
                            "host killed",
+                           "host paused",
+                           "clock set",
                            "connection cut",
                            "connection half open",
                            "bits flipped",
@@ -76,13 +78,21 @@ TEST(AppWorlds, SeedsDifferKeepThePromisesAndDoEverything) {
 }
 
 TEST(AppWorlds, AReportSaysHowToReplayIt) {
-  const SeedLine line = run_one(3, {.apps = true, .replay = true});
+  const SeedLine line = run_one(3, {.kind = WorldKind::kApps, .replay = true});
 
   EXPECT_EQ(line.breach, Breach::kNone);
   EXPECT_NE(line.text.find("replay: seaway chaos --apps --replay 3"), std::string::npos)
       << line.text;
   EXPECT_NE(line.text.find("last events:"), std::string::npos);
   EXPECT_NE(line.json.find("\"seed\":3,"), std::string::npos);
+}
+
+/// Its owner was paused while a host died and came back: it took a member for lost that was yet to
+/// begin there, and then heard that it lives.
+TEST(AppWorlds, AMemberThatWasTakenForLostAndLivesIsCountedOnce) {
+  const SeedReport report = run_app_seed(4028).seed;
+
+  EXPECT_EQ(report.breach, Breach::kNone) << to_text(report);
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ class Story {
     surroundings.reserved_of = [this](IslandId, DeviceId) { return reserved; };
     surroundings.gangs_of = [this](IslandId island, DeviceId) { return island == 0 ? gangs : 1; };
     surroundings.may_be_lost = [this](IslandId, DeviceId, std::uint64_t) { return has_faults; };
+    surroundings.has_effects = [this](FunctionId) { return has_effects; };
     surroundings.weight_of = [](TenantId tenant) { return tenant == 0 ? 3 : 1; };
     counts = {.runs = 1, .ok = 1};
     events = {
@@ -135,6 +136,7 @@ class Story {
   /// The first of them.
   std::string verdict() const { return verdicts().front(); }
 
+  bool has_effects = false;
   Surroundings surroundings;
   std::vector<Event> events;
   Counts counts;
@@ -199,6 +201,34 @@ TEST(Checkers, I3IsALossBehindEachRerun) {
   EXPECT_EQ(of_input.verdict(), "I3: run 70 is run again, but no device was lost");
   EXPECT_EQ(elsewhere.verdict(), unfounded.verdict());
   EXPECT_EQ(founded.verdict(), "clean");
+}
+
+TEST(Checkers, I7IsThatNothingWithEffectsIsRunAgain) {
+  Story story;
+  story.rerun(EventKind::kResolve, 0, kStamp).code = StatusCode::kDeviceLost;
+  story.lose(EventKind::kRerun, 0, 0, 1);
+  EXPECT_EQ(story.verdict(), "clean");
+
+  story.has_effects = true;
+
+  EXPECT_EQ(story.verdict(),
+            "I7: run 70 is run again, but a function of it has effects and may have run");
+}
+
+TEST(Checkers, I7IsThatALossTellsOfEffectsThatMayHaveBeen) {
+  Story story;
+  story.find(EventKind::kResolve)->code = StatusCode::kDeviceLost;
+  story.counts = {.runs = 1, .failed = 1};
+  story.lose(EventKind::kResolve, 0, 0, 1);
+  EXPECT_EQ(story.verdict(), "clean");
+
+  story.has_effects = true;
+
+  EXPECT_EQ(story.verdict(),
+            "I7: run 70 failed of a lost device, and is not told that a function of it with "
+            "effects may have run");
+  story.find(EventKind::kResolve)->code = StatusCode::kMaybeExecuted;
+  EXPECT_EQ(story.verdict(), "clean");
 }
 
 TEST(Checkers, I5IsAboutTheLastStampsOfARunThatIsRunAgain) {
@@ -379,6 +409,18 @@ TEST(Checkers, I9AndI10AndI11AreWhatClientsHoldWhileNothingMoves) {
   EXPECT_EQ(verdict({.held = 2, .known = 2, .on_hosts = 2, .devices = {{0, 1, 128, 64}}}),
             "I11: while nothing moves device 1 of island 0 has 128 bytes in use, and its scheduler "
             "has reserved 64");
+}
+
+TEST(Checkers, I12IsALimitOfWhatClientsMayHaveWaiting) {
+  Verdict verdict;
+  check_backlog(verdict, 32, 2, 16);
+  EXPECT_TRUE(verdict.ok());
+
+  check_backlog(verdict, 33, 2, 16);
+
+  ASSERT_FALSE(verdict.ok());
+  EXPECT_EQ(verdict.violations()[0].text,
+            "33 runs have no outcome at the controller, but 2 clients may have 16 each");
 }
 
 TEST(Checkers, I10IsAllShardsOfAnArrayTogether) {

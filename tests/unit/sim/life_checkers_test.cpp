@@ -32,6 +32,7 @@ class LifeCheckersTest : public ::testing::Test {
     };
     surroundings.reserved_of = [](IslandId, DeviceId) { return 0; };
     surroundings.gangs_of = [this](IslandId island, DeviceId) { return island == 0 ? gangs : 0; };
+    surroundings.has_effects = [](FunctionId) { return false; };
     surroundings.may_be_lost = [](IslandId, DeviceId, std::uint64_t) { return false; };
     checkers.started(kTheController, 1);
     for (const std::uint32_t island : {0u, 1u}) {
@@ -233,6 +234,23 @@ TEST_F(LifeCheckersTest, I12IsOfPartsThatANewSchedulerWasHanded) {
   EXPECT_EQ(texts_of(verdict).front(),
             "I12: the part of stamp 7 on island 0 finished, but was not launched, or had finished "
             "before");
+}
+
+TEST_F(LifeCheckersTest, I12IsNotOfEndsThatANewSchedulerSaysAgain) {
+  submit();
+  admit();
+  place(0, 2);
+  run(0);
+  run(1);
+  finish_part();
+  for (const std::uint32_t life : {2u, 3u}) {
+    restart(scheduler(0), life);
+    view(0, life);
+    finish_part();
+  }
+  resolve();
+
+  EXPECT_EQ(finish(), "clean");
 }
 
 TEST_F(LifeCheckersTest, I12IsThatPartsFinishWhoeverIsTheirScheduler) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fault_point.hpp"
 #include "seaway/client.hpp"
 #include "seaway/function.hpp"
 #include "seaway/program.hpp"
@@ -19,6 +20,8 @@ namespace {
 
 using Kind = ProcessFault::Kind;
 
+constexpr std::uint64_t kLatencyNs = kMsNs;
+
 /// A cluster of one island of one device, and what is heard of its processes.
 class Place final : public ProcessSink {
  public:
@@ -27,6 +30,7 @@ class Place final : public ProcessSink {
     options.cluster.islands = 1;
     options.cluster.devices = 1;
     options.faults.faults = std::move(faults);
+    options.faults.wires.latency_min_ns = options.faults.wires.latency_max_ns = kLatencyNs;
     options.sinks = {this};
     cluster = std::make_unique<ProcessCluster>(
         std::move(options), *engine, stream,
@@ -83,6 +87,58 @@ TEST(ProcessCluster, AKilledHostIsDownAndBeginsANewLife) {
   EXPECT_EQ(place.cluster->done(Kind::kKill), 1u);
 }
 
+/// Has one process run out of memory, at one of the frames that all of them send.
+class OutOfMemory final : public FaultChooser {
+ public:
+  explicit OutOfMemory(std::uint64_t at_frame) : at_frame_(at_frame) {
+    exchange_fault_chooser(this);
+  }
+  ~OutOfMemory() override { exchange_fault_chooser(nullptr); }
+  bool fires(FaultPoint point) override {
+    return point == FaultPoint::kOutOfMemory && ++frames_ == at_frame_;
+  }
+
+ private:
+  const std::uint64_t at_frame_;
+  std::uint64_t frames_ = 0;
+};
+
+TEST(ProcessCluster, AProcessThatDiesBetweenTwoMessagesIsKilledAndBeginsANewLife) {
+  // Joins, views and turns: whoever sends that one dies of it.
+  for (std::uint64_t frame = 1; frame <= 6; ++frame) {
+    OutOfMemory death(frame);
+    Place place({});
+    const std::vector<cluster::RoleName> names = {kTheController, host(0), scheduler(0)};
+    const auto is_up = [&place](const auto& name) { return place.cluster->member(name); };
+
+    while (place.begun.empty() && place.engine->step()) {
+    }
+    EXPECT_EQ(std::ranges::count_if(names, is_up), 2) << frame;
+    place.run_until(5'000 * kMsNs);
+
+    EXPECT_EQ(place.cluster->done(Kind::kKill), 1u) << frame;
+    EXPECT_EQ(place.begun.size(), 1u) << frame;
+    std::uint64_t ends = 0;
+    for (const cluster::RoleName& name : names) {
+      const std::string died = cluster::to_string(name) + " ends 1";
+      ends += place.count(died);
+      const auto at = std::find(place.heard.begin(), place.heard.end(), died);
+      if (at == place.heard.end()) continue;
+      const std::string back = cluster::to_string(name) + " starts 2";
+      const auto again = std::find(at, place.heard.end(), back);
+      EXPECT_NE(again, place.heard.end()) << frame;
+      // The rest of its handler is not heard.
+      const std::string says = cluster::to_string(name) + ": ";
+      EXPECT_TRUE(std::none_of(at, again, [&](const std::string& one) {
+        return one.starts_with(says);
+      })) << frame;
+      ASSERT_NE(place.cluster->member(name), nullptr) << frame;
+    }
+    EXPECT_GE(ends, 1u) << frame;
+    EXPECT_NE(place.cluster->member(host(0))->controller_life(), 0u) << frame;
+  }
+}
+
 TEST(ProcessCluster, AControllerThatIsKilledTakesAllFollowersWithIt) {
   Place place({{.kind = Kind::kKill, .at_ns = 100 * kMsNs, .duration_ns = 1, .target = {}}});
 
@@ -113,14 +169,40 @@ TEST(ProcessCluster, WhatSeveralFaultsBlockIsOpenWhenTheLastOfThemIsOver) {
 }
 
 TEST(ProcessCluster, TwoThatLostEachOtherTalkAgainAtOnce) {
-  Place place(
-      {{.kind = Kind::kMute, .at_ns = 100 * kMsNs, .duration_ns = 1'700 * kMsNs, .target = {}}});
+  // The client hears the first words of the others, and they hear none: it alone begins anew.
+  Place place({{.kind = Kind::kMute,
+                .at_ns = kLatencyNs + kLatencyNs / 2,
+                .duration_ns = 1'500 * kMsNs,
+                .target = client(1)}});
+  bool is_connected = false;
+  place.cluster->start_client(1, [&](cluster::Member& member, actor::SeededProcess& process) {
+    process.wait([] { return false; }, 4'000 * kMsNs);
+    is_connected = member.connect({}).ok();
+  });
 
   place.run_until(8'000 * kMsNs);
 
-  EXPECT_NE(place.cluster->member(host(0))->controller_life(), 0u);
+  EXPECT_TRUE(is_connected);
   // A circle of conversations that end each other would make thousands.
-  EXPECT_LT(place.cluster->wire_counts().connections, 200u);
+  EXPECT_LT(place.cluster->wire_counts().connections, 100u);
+}
+
+TEST(ProcessCluster, AnIslandWhoseRoleDiesAgainAndAgainFailsAndIsUsedAgainLater) {
+  for (const auto& victim : {host(0), scheduler(0)}) {
+    Place place({{.kind = Kind::kCrashLoop,
+                  .at_ns = 100 * kMsNs,
+                  .duration_ns = 800 * kMsNs,
+                  .target = victim,
+                  .amount = 100 * kMsNs}});
+
+    place.run_until(2'000 * kMsNs);
+    EXPECT_FALSE(place.cluster->member(kTheController)->controller()->has_host(0));
+    EXPECT_FALSE(place.cluster->member(kTheController)->controller()->has_scheduler(0));
+    place.run_until(12'000 * kMsNs);
+
+    EXPECT_TRUE(place.cluster->member(kTheController)->controller()->has_host(0));
+    EXPECT_TRUE(place.cluster->member(kTheController)->controller()->has_scheduler(0));
+  }
 }
 
 TEST(ProcessCluster, WithoutAFaultAllOthersAreAsTheyWere) {

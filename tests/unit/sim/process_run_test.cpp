@@ -21,7 +21,7 @@ World quiet_world(std::uint64_t seed) {
   world.cluster.device_memory = world.cluster.host_memory = world.cluster.send_memory = 1 << 26;
   world.faults = {};
   world.is_memory_tight = world.has_failures = world.has_cancels = false;
-  world.has_irregular = world.has_rebinds = false;
+  world.has_irregular = world.has_rebinds = world.is_flooded = false;
   world.upload_bytes_max = plain.upload_bytes_max;
   world.runs_in_flight_max = plain.runs_in_flight_max;
   world.cluster.runs_in_flight = plain.cluster.runs_in_flight;

@@ -13,6 +13,8 @@ SeedLine make_line(std::uint64_t seed) {
   line.steps = 100;
   line.counts = {.runs = 3, .ok = 2, .failed = 1, .values_checked = 5};
   line.coverage.add(Feature::kSpill, 7);
+  line.fault_points.add(FaultPoint::kNeedlessSpill);
+  line.probes.assign(probe_count(), seed);
   line.breach = Breach::kLiveness;
   line.json = "{\"seed\":1}";
   line.text = "two\nlines\n";

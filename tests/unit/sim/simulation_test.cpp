@@ -171,6 +171,44 @@ TEST(Simulation, AHostThatReturnsTakesActorsAgain) {
   EXPECT_TRUE(report.status.ok()) << report.to_string();
 }
 
+TEST(Simulation, APausedHostAnswersWhenItGoesOn) {
+  const auto report = simulate({}, [](Simulation& simulation) {
+    Client client = simulation.connect().value();
+    auto counters = client.spawn<Counter>(client.hosts()).value();
+
+    ASSERT_TRUE(simulation.pause_host(2).ok());
+    auto waits = counters.at(2).call(&Counter::add, one);
+    const auto late = counters.at(2).call(&Counter::add, one, CallOptions{.deadline = 20ms}).get();
+    const auto others = counters.at(1).call(&Counter::add, one).get();
+    ASSERT_TRUE(simulation.resume_host(2).ok());
+    const auto answer = std::move(waits).get();
+
+    EXPECT_EQ(late.status().code(), StatusCode::kDeadlineExceeded) << late.status().to_string();
+    EXPECT_TRUE(others.ok()) << others.status().to_string();
+    EXPECT_TRUE(answer.ok()) << answer.status().to_string();
+  });
+
+  EXPECT_TRUE(report.status.ok()) << report.to_string();
+}
+
+TEST(Simulation, AHostWithAFastClockWaitsLess) {
+  const auto report = simulate({}, [](Simulation& simulation) {
+    Client client = simulation.connect().value();
+    auto counters = client.spawn<Counter>(client.hosts()).value();
+    const auto time_of_wait = [&](std::uint32_t host) {
+      const auto begin = simulation.now();
+      EXPECT_TRUE(counters.at(host).call(&Counter::wait).get().ok());
+      return simulation.now() - begin;
+    };
+
+    ASSERT_TRUE(simulation.set_host_clock(1, 0ns, 1'000'000).ok());
+
+    EXPECT_LT(time_of_wait(1), time_of_wait(2) * 3 / 4) << "it is twice as fast";
+  });
+
+  EXPECT_TRUE(report.status.ok()) << report.to_string();
+}
+
 TEST(Simulation, ACallToAHostThatDiesMeanwhileHasOneOutcome) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const auto report = simulate({.seed = seed}, [seed](Simulation& simulation) {
@@ -349,6 +387,14 @@ TEST(Simulation, HostsThatDoNotExistOrAreDeadAreRefused) {
               "INVALID_ARGUMENT: host 0 lives; kill it first");
     EXPECT_TRUE(simulation.kill_host(0).ok());
     EXPECT_EQ(simulation.kill_host(0).to_string(), "INVALID_ARGUMENT: host 0 is dead already");
+    EXPECT_EQ(simulation.pause_host(0).to_string(), "INVALID_ARGUMENT: host 0 is dead already");
+    EXPECT_EQ(simulation.resume_host(1).to_string(), "INVALID_ARGUMENT: host 1 is not paused");
+    EXPECT_TRUE(simulation.pause_host(1).ok());
+    EXPECT_EQ(simulation.pause_host(1).to_string(), "INVALID_ARGUMENT: host 1 is paused already");
+    EXPECT_EQ(
+        simulation.set_host_clock(1, 0ns, -1'000'000).to_string(),
+        "INVALID_ARGUMENT: the clock of host 1 would gain -1000000 millionths of each second; "
+        "say more than -1000000, for no clock runs backwards");
   });
 
   EXPECT_TRUE(report.status.ok()) << report.to_string();

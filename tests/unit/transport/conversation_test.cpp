@@ -194,6 +194,21 @@ TEST_F(Conversations, TellEarlierLivesOfThePeerThatTheyAreOver) {
   EXPECT_EQ(next.peer_epoch(), 0u);
 }
 
+TEST_F(Conversations, TellThemSoAlsoWhenTheyHaveReceivedMoreThanTheyHaveSent) {
+  connect();
+  send(left, 1);
+  talk();
+  Conversation next({.epoch = 4, .peer = "right", .peer_epoch_min = 3}, now_ns);
+  right.disconnected();
+  next.connected(now_ns);
+  right.connected(now_ns);
+
+  for (Packet& packet : right.take_packets(now_ns)) next.receive(std::move(packet), now_ns);
+  for (Packet& packet : next.take_packets(now_ns)) right.receive(std::move(packet), now_ns);
+
+  EXPECT_EQ(right.reason(), cancelled("left has ended the conversation"));
+}
+
 TEST_F(Conversations, IgnoreWhatAConnectionBringsBeforeItsHello) {
   connect();
   left.disconnected();
@@ -255,6 +270,34 @@ TEST_F(Conversations, SayThatTheyLiveAndNoticeSilence) {
   EXPECT_EQ(steady.reason().to_string(),
             "HOST_LOST: right was not heard for 1000 ms; the limit is 1000 ms");
   EXPECT_FALSE(steady.due_ns().has_value());
+}
+
+TEST_F(Conversations, CountTheSilenceOfAPeerThatWasNeverHeardFromTheFirstWordToIt) {
+  const std::uint64_t ms = 1'000'000;
+  Conversation fresh({.epoch = 1, .peer = "right", .silence_max_ns = 1000 * ms}, 0);
+
+  ASSERT_TRUE(fresh.send(frame(1), 900 * ms).ok());
+  fresh.tick(1100 * ms);
+  EXPECT_FALSE(fresh.has_ended());
+  ASSERT_TRUE(fresh.send(frame(2), 1100 * ms).ok());  // A second word puts nothing off.
+  EXPECT_EQ(fresh.due_ns(), 1900 * ms);
+  fresh.tick(1900 * ms);
+
+  EXPECT_EQ(fresh.reason().to_string(),
+            "HOST_LOST: right was not heard for 1000 ms; the limit is 1000 ms");
+}
+
+TEST_F(Conversations, CountTheSilenceOfAPeerThatWasHeardFromItsLastWord) {
+  const std::uint64_t ms = 1'000'000;
+  Conversation steady({.epoch = 1, .peer = "right", .silence_max_ns = 1000 * ms}, 0);
+  steady.connected(0);
+  steady.receive({Packet::Kind::kHello, 2, 0, 0, 0, {}}, 50 * ms);
+
+  ASSERT_TRUE(steady.send(frame(1), 900 * ms).ok());
+  EXPECT_EQ(steady.due_ns(), 1050 * ms);
+  steady.tick(1050 * ms);
+
+  EXPECT_TRUE(steady.has_ended());
 }
 
 }  // namespace

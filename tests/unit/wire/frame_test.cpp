@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/random.hpp"
@@ -23,6 +26,11 @@ Frame make_frame(unsigned rank) {
   return builder.finish();
 }
 
+std::string as_text(const Frame& frame) {
+  const auto words = frame.words();
+  return {reinterpret_cast<const char*>(words.data()), words.size_bytes()};
+}
+
 void expect_rank(const Frame& frame, unsigned rank) {
   const Status status =
       read_frame<schema::TensorType>(frame, [rank](schema::TensorType::Reader type) {
@@ -37,6 +45,39 @@ void expect_rank(const Frame& frame, unsigned rank) {
 TEST(Frame, HoldsAMessage) { expect_rank(make_frame(3), 3); }
 
 TEST(Frame, HoldsAMessageOfSeveralSegments) { expect_rank(make_frame(10'000), 10'000); }
+
+TEST(FrameBuilder, LeavesNothingBehindForTheNextMessage) {
+  const Frame first = make_frame(100);
+  make_frame(200);
+  const Frame second = make_frame(100);
+
+  EXPECT_EQ(as_text(first), as_text(second));
+}
+
+TEST(FrameBuilder, OfMoreAtOnceThanAThreadKeepsWordsFor) {
+  std::vector<std::unique_ptr<FrameBuilder>> builders;
+  for (unsigned i = 0; i < 10; ++i) {
+    builders.push_back(std::make_unique<FrameBuilder>());
+    builders.back()->init_root<schema::TensorType>().initShape(10).set(0, i + 1);
+  }
+  // In another order than they began in.
+  builders.erase(builders.begin());
+  builders.erase(builders.begin() + 4, builders.begin() + 6);
+  for (unsigned i = 10; i < 13; ++i) {
+    builders.push_back(std::make_unique<FrameBuilder>());
+    builders.back()->init_root<schema::TensorType>().initShape(10).set(0, i + 1);
+  }
+
+  std::vector<std::uint64_t> numbers;
+  for (const auto& builder : builders) {
+    const Status status = read_frame<schema::TensorType>(
+        builder->finish(), [&numbers](schema::TensorType::Reader type) {
+          numbers.push_back(static_cast<std::uint64_t>(type.getShape()[0]));
+        });
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+  EXPECT_EQ(numbers, (std::vector<std::uint64_t>{2, 3, 4, 5, 8, 9, 10, 11, 12, 13}));
+}
 
 TEST(Frame, GivesBackTheStatusOfItsReader) {
   const Status status = read_frame<schema::TensorType>(

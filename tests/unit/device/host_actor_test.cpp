@@ -1,0 +1,104 @@
+// Whose orders a host of its own process follows when it has lost its scheduler.
+
+#include "device/host_actor.hpp"
+
+#include <gtest/gtest.h>
+#include <seaway.capnp.h>
+
+#include <memory>
+
+#include "actor/seeded_engine.hpp"
+#include "program/order_kind.hpp"
+#include "unit/device/host_world.hpp"
+#include "wire/frame_builder.hpp"
+
+namespace seaway::device {
+namespace {
+
+using wire::Message;
+
+constexpr Stamp kStamp = 5;
+
+/// One host, which has a launch of one gang, and what its scheduler and its controller say.
+class HostView : public testing::Test {
+ protected:
+  void launch() {
+    PartMaker part(1, {0});
+    part.gang({}, {});
+    HostCore& core = host_.core();
+    core.add_function(kernel_id(0, 0), std::make_shared<SumKernel>(0, 0));
+    core.define_plan(part.make());
+    core.launch(kStamp, kStamp, 1, 0, false, [](std::uint32_t) { return ArrayId{0}; });
+  }
+  void say(const Frame& frame) {
+    host_.receive(frame);
+    host_.idle();
+  }
+  void say_view(std::uint32_t number) {
+    wire::FrameBuilder builder;
+    builder.init_root<Message>().initView().setNumber(number);
+    say(builder.finish());
+  }
+  /// The gang has room, and is next.
+  void say_orders(std::uint32_t view) {
+    wire::FrameBuilder builder;
+    auto message = builder.init_root<Message>();
+    message.setInView(view);
+    auto orders = message.initOrders(2);
+    orders[0].setKind(static_cast<std::uint8_t>(program::OrderKind::kAdmit));
+    orders[0].setId(kStamp);
+    orders[1].setKind(static_cast<std::uint8_t>(program::OrderKind::kPlace));
+    orders[1].setId(kStamp);
+    orders[1].setLast(1);
+    say(builder.finish());
+  }
+  /// What it ordered last may be lost.
+  void say_scheduler_is_lost() {
+    wire::FrameBuilder builder;
+    auto peer = builder.init_root<Message>().initPeer();
+    peer.setRole(static_cast<std::uint8_t>(actor::Role::kIsland));
+    peer.setIndex(0);
+    peer.setLost(true);
+    say(builder.finish());
+  }
+  std::size_t gangs_run() const { return backend_.runs; }
+
+ private:
+  std::unique_ptr<actor::SeededEngine> engine_ = actor::make_seeded_engine(1);
+  actor::Router router_;
+  transport::LocalBulk bulk_;
+  function::NativeRegistry natives_;
+  events::EventStream events_{64};
+  ManualClock clock_;
+  FakeBackend backend_{clock_};
+  HostActor host_{{.device_bytes = 1 << 20, .is_process = true},
+                  {*engine_, router_, bulk_, natives_, events_, {}},
+                  backend_};
+};
+
+TEST_F(HostView, OrdersOfAnotherViewAreNotFollowed) {
+  say_view(2);
+  launch();
+
+  say_orders(1);
+  ASSERT_EQ(gangs_run(), 0u);
+  say_orders(2);
+
+  EXPECT_EQ(gangs_run(), 1u);
+}
+
+TEST_F(HostView, WhatTheSchedulerOrdersAfterItWasLostIsNotFollowedUntilTheNextView) {
+  say_view(1);
+  launch();
+  say_scheduler_is_lost();
+
+  say_orders(1);
+  ASSERT_EQ(gangs_run(), 0u);
+  say_view(2);
+  say_orders(2);
+
+  EXPECT_EQ(gangs_run(), 1u);
+}
+
+}  // namespace
+}  // namespace seaway::device
