@@ -142,25 +142,27 @@ def check_banned_calls(tree):
 
 
 def check_fault_points(tree):
-    """A point, or a mutant, is in a source file, which its room's meson.build has compiled a second
+    """A point, a mutant or a probe is in a source file, which its room's meson.build has compiled a second
     time."""
     for name in tree.sources():
         if re.fullmatch(rules.FAULT_POINTS_DEFINED, name):
             continue
         code = without_comments_and_strings(tree.texts[name])
         lines = [number for number, line in enumerate(code.splitlines(), start=1)
-                 if re.search(r"SEAWAY_(FAULT|FAULT_IF|MUTANT)\(", line)]
+                 if re.search(r"SEAWAY_(FAULT|FAULT_IF|MUTANT|PROBE|PROBE_IF)\(", line)]
         if not lines:
             continue
         if not re.fullmatch(rules.FAULT_POINTS_INSIDE, name):
-            yield error(name, lines[0], "a fault point or mutant outside of a .cpp file of a room: "
-                                        "what is compiled in two ways may have one definition only")
+            yield error(name, lines[0], "a fault point, mutant or probe outside of a .cpp file of a "
+                                        "room: what is compiled in two ways may have one definition "
+                                        "only")
             continue
         room = Path(name).parent.as_posix()
         build = tree.texts.get(f"{room}/meson.build", "")
         listed = re.search(r"fault_point_sources \+= files\(([^)]*)\)", build)
         if not listed or f"'{Path(name).name}'" not in listed[1]:
-            yield error(name, lines[0], f"its fault points never fire, nor mutants: add it to "
+            yield error(name, lines[0], f"its fault points never fire, nor do its mutants or "
+                                        f"probes: add it to "
                                         f"fault_point_sources in {room}/meson.build")
 
 

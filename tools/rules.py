@@ -101,10 +101,11 @@ ALLOWED = {
         "connect() without a word asks $SEAWAY_CLUSTER: this is the main() of an embedded cluster",
 }
 
-# SEAWAY_FAULT and SEAWAY_MUTANT (src/base): where they are defined and tried, and where they may be
-# used.
-FAULT_POINTS_DEFINED = (r"src/base/(fault_point|mutant)\.hpp|"
-                        r"tests/unit/base/(fault_point|mutant)_\w*test\.cpp")
+# SEAWAY_FAULT, SEAWAY_MUTANT and SEAWAY_PROBE (src/base): where they are defined and tried, and
+# where they may be used.
+FAULT_POINTS_DEFINED = (r"src/base/(fault_point|mutant|probe)\.hpp|"
+                        r"tests/unit/base/(fault_point|mutant)_\w*test\.cpp|"
+                        r"tests/unit/sim/probes_test\.cpp")
 FAULT_POINTS_INSIDE = r"src/\w+/\w+\.cpp"
 
 FILE_LINES_MAX = 600

@@ -78,8 +78,10 @@ class Run {
   std::vector<Array> outputs() const;
   std::size_t size() const;
 
-  /// Completes when the run has succeeded on all its islands, or with its first failure. A failure
-  /// names the line of user code where the failing call was captured.
+  /// Completes when the run has succeeded on all its islands, or with the first failure that the
+  /// cluster hears of: where another island needed what failed and is heard first, that is
+  /// kInputLost with the failure as its cause. It names the line of user code where the failing
+  /// call was captured.
   Future<void> status() const;
   /// The error known so far, without waiting: OK while the outcome is open. A refusal is known at
   /// once.

@@ -26,6 +26,8 @@ namespace {
 
 constexpr std::size_t kReadBytes = 1 << 16;
 constexpr std::size_t kLastWordsMax = 1 << 14;
+constexpr std::uint64_t kWaitFactor = 5;
+constexpr std::uint64_t kSecondsMax = 1'000'000;
 
 using Ends = std::array<int, 2>;
 
@@ -58,8 +60,10 @@ bool write_all(int file, const std::string& bytes) {
   return true;
 }
 
-/// From now on the process has so many seconds of a processor.
+/// From now on the process has so many seconds of a processor, and a few times as many in all: a
+/// world that waits for the real one uses none.
 void give_time(std::uint64_t seconds) {
+  alarm(static_cast<unsigned>(std::min(seconds, kSecondsMax) * kWaitFactor));
   struct rusage used;
   struct rlimit limits;
   if (getrusage(RUSAGE_SELF, &used) != 0 || getrlimit(RLIMIT_CPU, &limits) != 0) return;
@@ -70,31 +74,54 @@ void give_time(std::uint64_t seconds) {
 
 using Processes = std::vector<std::unique_ptr<SeedProcess>>;
 
+/// False, and says why, when process `job` of `jobs` is not there.
+bool is_there(const SeedProcess& process, std::uint64_t job, std::uint32_t jobs) {
+  if (process.is_started()) return true;
+  std::fprintf(stderr, "seaway: cannot start process %llu of %u: %s; ask for fewer --jobs\n",
+               static_cast<unsigned long long>(job + 1), jobs, std::strerror(errno));
+  return false;
+}
+
 /// False, and says why, when not all could be started.
 bool start_all(Processes& processes, const sim::ChaosOptions& options, std::uint32_t jobs,
                const StartSeeds& start) {
   for (std::uint64_t job = 0; job < jobs && job <= options.last_seed - options.first_seed; ++job) {
     processes.push_back(start(options.first_seed + job));
-    if (processes.back()->is_started()) continue;
-    std::fprintf(stderr, "seaway: cannot start process %llu of %u: %s; ask for fewer --jobs\n",
-                 static_cast<unsigned long long>(job + 1), jobs, std::strerror(errno));
-    return false;
+    if (!is_there(*processes.back(), job, jobs)) return false;
   }
   return true;
+}
+
+std::string events_of(const sim::SeedLine& line) {
+  return std::to_string(line.hash) + " after " + std::to_string(line.steps) + " steps";
 }
 
 /// I25, over two processes.
 void compare(sim::SeedLine& one, const sim::SeedLine& other) {
   if (one.hash == other.hash && one.steps == other.steps) return;
-  const auto numbers = [](const sim::SeedLine& line) {
-    return std::to_string(line.hash) + " after " + std::to_string(line.steps) + " steps";
-  };
   one.breach = sim::Breach::kDeterminism;
   one.invariant = "I25";
   one.place = "another process";
   one.text = "seed " + std::to_string(one.seed) +
-             ": non-determinism\n  I25 broken: two processes differ: " + numbers(one) + ", " +
-             numbers(other) + "\n";
+             ": non-determinism\n  I25 broken: two processes differ: " + events_of(one) + ", " +
+             events_of(other) + "\n";
+}
+
+/// Returns how many did not come to the same.
+std::size_t run_failed_again(const std::vector<FailedSeed>& failed, const StartSeeds& start,
+                             bool is_for_machines) {
+  std::size_t others = 0;
+  for (const FailedSeed& one : failed) {
+    const auto difference = differs_again(one, start);
+    if (!difference) continue;
+    ++others;
+    std::fprintf(stderr, "seed %llu is not what it was: %s\n",
+                 static_cast<unsigned long long>(one.seed), difference->c_str());
+  }
+  std::fprintf(is_for_machines ? stderr : stdout,
+               "%zu of %zu failing seeds came to the same in a new process\n",
+               failed.size() - others, failed.size());
+  return others;
 }
 
 }  // namespace
@@ -184,7 +211,7 @@ std::string SeedProcess::end() {
   while (waitpid(process_, &status, 0) < 0 && errno == EINTR) continue;
   process_ = 0;
   if (!WIFSIGNALED(status)) return "exit code " + std::to_string(WEXITSTATUS(status));
-  was_endless_ = WTERMSIG(status) == SIGXCPU;
+  was_endless_ = WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGALRM;
   return std::string(strsignal(WTERMSIG(status))) + " (signal " + std::to_string(WTERMSIG(status)) +
          ")";
 }
@@ -198,19 +225,55 @@ void write_seeds(const sim::ChaosOptions& options, std::uint64_t stride, int rec
   }
 }
 
+std::optional<std::string> differs_again(const FailedSeed& failed, const StartSeeds& start) {
+  const auto process = start(failed.seed);
+  if (!process->is_started()) return std::string("no process could be started");
+  const auto line = process->next();
+  if (line.has_value() != failed.line.has_value()) {
+    return std::string(line ? "it does not crash any more" : "it crashes now");
+  }
+  if (line) {
+    const bool is_same = line->hash == failed.line->hash && line->steps == failed.line->steps &&
+                         line->invariant == failed.line->invariant;
+    if (is_same) return std::nullopt;
+    return failed.line->invariant + ", " + events_of(*failed.line) + "; now " + line->invariant +
+           ", " + events_of(*line);
+  }
+  const std::string before = sim::place_of_crash(failed.last_words);
+  const std::string now = sim::place_of_crash(process->last_words());
+  if (before == now) return std::nullopt;
+  return "it crashed at '" + before + "'; now at '" + now + "'";
+}
+
 int run_in_processes(const sim::ChaosOptions& options, std::uint32_t jobs, const Clock& clock,
                      const StartSeeds& start) {
   sim::ChaosReport report(options, clock);
+  std::vector<FailedSeed> failed;
   Processes processes;
   if (!start_all(processes, options, jobs, start)) return sim::kChaosUsage;
   for (std::uint64_t seed = options.first_seed; !report.is_out_of_time(); ++seed) {
-    std::unique_ptr<SeedProcess>& process = processes[(seed - options.first_seed) % jobs];
+    const std::uint64_t job = (seed - options.first_seed) % jobs;
+    std::unique_ptr<SeedProcess>& process = processes[job];
     const auto line = process->next();
-    const bool goes_on = line ? report.add(*line) : report.add_crash(seed, process->last_words());
+    if (!line) {
+      failed.push_back({seed, std::nullopt, process->last_words()});
+    } else if (line->breach != sim::Breach::kNone) {
+      failed.push_back({seed, line, ""});
+    }
+    const bool goes_on =
+        line ? report.add(*line) : report.add_crash(seed, failed.back().last_words);
     if (!goes_on || seed == options.last_seed) break;
-    if (!line && options.last_seed - seed >= jobs) process = start(seed + jobs);
+    if (line || options.last_seed - seed < jobs) continue;
+    process = start(seed + jobs);
+    if (!is_there(*process, job, jobs)) {
+      report.finish();
+      return sim::kChaosUsage;
+    }
   }
-  return report.finish();
+  processes.clear();
+  const int exit_code = report.finish();
+  if (options.failures_max == 1 || failed.empty()) return exit_code;
+  return run_failed_again(failed, start, options.json) == 0 ? exit_code : sim::kChaosNondeterminism;
 }
 
 int run_in_pairs(const sim::ChaosOptions& options, std::uint32_t jobs, const Clock& clock,

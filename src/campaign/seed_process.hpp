@@ -64,9 +64,23 @@ void write_seeds(const sim::ChaosOptions& options, std::uint64_t stride, int rec
 /// Starts the process whose first seed that is; it goes on with every `jobs`-th one.
 using StartSeeds = std::function<std::unique_ptr<SeedProcess>(std::uint64_t first)>;
 
+/// What a failing seed came to: its outcome, or, where its process ended with it, the last words.
+struct FailedSeed {
+  std::uint64_t seed = 0;
+  std::optional<sim::SeedLine> line;
+  std::string last_words;
+};
+
+/// Runs the seed again, alone in a new process, which has addresses of its own. Nothing when it
+/// came to the same: the same events in as many steps, or a crash at the same place. Otherwise what
+/// is different.
+std::optional<std::string> differs_again(const FailedSeed& failed, const StartSeeds& start);
+
 /// Runs the seeds of `options` in `jobs` processes, and prints what one process would print:
 /// outcomes are reported in the order of the seeds. A process that crashes is its seed's verdict;
-/// another one goes on behind it. Returns an exit code.
+/// another one goes on behind it. When more than one may fail, all that did are run again in the
+/// end, and it says how many came to the same; one that did not makes the exit code 130. Returns an
+/// exit code.
 int run_in_processes(const sim::ChaosOptions& options, std::uint32_t jobs, const Clock& clock,
                      const StartSeeds& start);
 

@@ -68,6 +68,7 @@ void limit(int resource, std::uint64_t most) {
   dup2(words, STDOUT_FILENO);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, limits.cpu_s);
+  alarm(limits.wait_s);
   if (limits.memory_bytes > 0) limit(RLIMIT_AS, limits.memory_bytes);
   write_all(records, to_record(outcome_of(run(options))));
   std::fflush(nullptr);
@@ -102,7 +103,7 @@ Outcome crash_of(int status, std::string text) {
   std::string place = sim::place_of_crash(text);
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
-    const bool is_limit = number == SIGXCPU || number == SIGKILL;
+    const bool is_limit = number == SIGXCPU || number == SIGALRM || number == SIGKILL;
     if (place.empty()) place = "signal " + std::to_string(number);
     outcome.failure = is_limit ? FailureKind{sim::kChaosLiveness, "I12", "it went on for ever"}
                                : FailureKind{sim::kChaosCrash, "crash", place};

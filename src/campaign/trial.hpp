@@ -13,9 +13,11 @@ namespace seaway::campaign {
 /// Runs one world. In a process that is forked: what it changes nobody sees.
 using RunWorld = std::function<sim::SeedReport(const sim::SeedOptions& options)>;
 
-/// Longer than any world takes, in seconds of a processor; and more memory than any needs.
+/// Longer than any world takes, in seconds of a processor and in all; and more memory than any
+/// needs.
 struct TrialLimits {
   std::uint64_t cpu_s = 60;
+  unsigned wait_s = 300;
   std::uint64_t memory_bytes = kMemoryBytes;  // 0: no limit.
 
 #if defined(__SANITIZE_ADDRESS__)

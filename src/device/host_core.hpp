@@ -104,7 +104,8 @@ class HostCore {
            events::EventStream& events);
 
   /// What is told by the next messages happens now: a reading for each event costs more than the
-  /// rest of recording it.
+  /// rest of recording it. What comes without a message, such as a lost device, begins a turn of
+  /// its own.
   void begin_turn() { turn_clock_.look(); }
 
   // What the controller says.

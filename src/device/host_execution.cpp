@@ -276,6 +276,7 @@ void HostCore::start_reshard(PartRun& part, std::uint32_t gang, std::uint64_t se
 
 void HostCore::finish_async(std::uint64_t sequence, Status status, std::uint64_t begin_ns,
                             std::uint64_t end_ns) {
+  begin_turn();  // The backend has told it, not a message.
   PartRun& part = *entry_at(sequence).part;
   const std::uint32_t gang = entry_at(sequence).gang;
   if (losses_ > 0) status = outcome_of(part, gang, std::move(status));

@@ -11,33 +11,10 @@
 #include <sstream>
 #include <utility>
 
+#include "events/json_text.hpp"
+
 namespace seaway::events {
 namespace {
-
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char character : text) {
-    if (character == '"' || character == '\\') {
-      out += '\\';
-      out += character;
-    } else if (static_cast<unsigned char>(character) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof(code), "\\u%04x", static_cast<unsigned>(character));
-      out += code;
-    } else {
-      out += character;
-    }
-  }
-  return out + '"';
-}
-
-/// Chrome counts in microseconds; three decimals keep every nanosecond.
-std::string microseconds(std::uint64_t ns) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%llu.%03llu", static_cast<unsigned long long>(ns / 1000),
-                static_cast<unsigned long long>(ns % 1000));
-  return text;
-}
 
 struct Track {
   std::uint64_t process = 0;

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/check.hpp"
+#include "events/json_text.hpp"
 #include "sim/chaos.hpp"
 
 namespace seaway::sim {
@@ -47,16 +48,6 @@ std::string number(std::uint64_t value, std::size_t columns) {
   return std::string(columns - std::min(columns, text.size()), ' ') + text;
 }
 
-/// As a string of JSON; these texts have no control characters but ends of lines.
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c == '\n' ? ' ' : c;
-  }
-  return out + "\"";
-}
-
 }  // namespace
 
 std::string place_of(const Mutant& mutant) {
@@ -85,7 +76,8 @@ std::optional<MutantFind> hunt(const Mutant& mutant, std::uint64_t first, std::u
     before(at);
     const SeedReport report = report_one(seed, options);
     if (report.breach == Breach::kNone) continue;
-    return MutantFind{at, exit_code_of(report.breach), report.violations.front().invariant};
+    return MutantFind{at, exit_code_of(report.breach), report.violations.front().invariant,
+                      report.hash, report.steps};
   }
   return std::nullopt;
 }
@@ -127,21 +119,21 @@ std::string mutant_table(std::vector<MutantRow> rows) {
 }
 
 std::string to_json(const MutantRow& row) {
-  std::string text = "{\"mutant\":" + quoted(row.mutant->name) +
-                     ",\"place\":" + quoted(place_of(*row.mutant)) +
+  std::string text = "{\"mutant\":" + events::quoted(row.mutant->name) +
+                     ",\"place\":" + events::quoted(place_of(*row.mutant)) +
                      ",\"found\":" + (row.find ? "true" : "false");
   if (row.find) {
     text += ",\"worlds\":" + std::to_string(row.find->at.worlds) +
             ",\"seed\":" + std::to_string(row.find->at.seed) +
-            ",\"kind\":" + quoted(to_string(row.find->at.kind)) +
+            ",\"kind\":" + events::quoted(to_string(row.find->at.kind)) +
             ",\"exit_code\":" + std::to_string(row.find->exit_code) +
-            ",\"broken\":" + quoted(row.find->why);
+            ",\"broken\":" + events::quoted(row.find->why);
   }
   return text + "}";
 }
 
 std::string replay_line(const MutantRow& row) {
-  return "seaway chaos --mixed --mutants " + quoted(row.mutant->name) + " --replay " +
+  return "seaway chaos --mixed --mutants " + events::quoted(row.mutant->name) + " --replay " +
          std::to_string(row.find->at.seed);
 }
 

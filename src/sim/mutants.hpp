@@ -30,8 +30,9 @@ struct MutantTry {
 /// How a planted bug was found.
 struct MutantFind {
   MutantTry at;
-  int exit_code = 0;  // That of the seed's verdict, or of its crash.
-  std::string why;    // "I2"; of a crash its first words.
+  int exit_code = 0;                  // That of the seed's verdict, or of its crash.
+  std::string why;                    // "I2"; of a crash its first words.
+  std::uint64_t hash = 0, steps = 0;  // Of the seed; 0 of a crash.
 };
 
 /// Runs seeds `first` .. `last` with `mutant` on, as `seaway chaos --mixed` draws their worlds,

@@ -249,9 +249,10 @@ void SimulatedWorld::heal() {
   }
 }
 
-void SimulatedWorld::expect(bool holds, std::string_view invariant, std::string_view text) {
+void SimulatedWorld::expect(bool holds, std::string_view invariant, std::string_view text,
+                            const std::source_location& at) {
   if (holds) return;
-  if (tuning_.on_broken) return tuning_.on_broken(std::string(invariant), std::string(text));
+  if (tuning_.on_broken) return tuning_.on_broken(std::string(invariant), std::string(text), at);
   fail({StatusCode::kUserFunctionError,
         std::string(invariant) + " does not hold: " + std::string(text)});
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,9 @@ struct SimulationTuning {
   /// Called when the body says that nothing is to fail any more.
   std::function<void()> on_heal;
   /// What does not hold, as a body says.
-  std::function<void(const std::string& invariant, const std::string& text)> on_broken;
+  std::function<void(const std::string& invariant, const std::string& text,
+                     const std::source_location& at)>
+      on_broken;
   /// As SeededOptions.
   std::optional<std::uint64_t> choices_max;
   /// Called after each step; false ends the simulation there.
@@ -63,7 +66,8 @@ class SimulatedWorld final : public Simulation,
   Status set_host_clock(std::uint32_t host, std::chrono::nanoseconds ahead,
                         std::int64_t gain_ppm) override;
   void heal() override;
-  void expect(bool holds, std::string_view invariant, std::string_view text) override;
+  void expect(bool holds, std::string_view invariant, std::string_view text,
+              const std::source_location& at) override;
 
   actor::SeededEngine& engine() { return *engine_; }
   events::EventStream& events() { return events_; }

@@ -50,8 +50,9 @@ class UserRun final : public Explored {
     tuning.device_faults = world_.device_faults;
     tuning.limits.restart_pause_ns = 1'000'000;
     tuning.on_heal = [this] { is_healed_ = true; };
-    tuning.on_broken = [this](const std::string& invariant, const std::string& text) {
-      verdict_.report(Breach::kCorrectness, invariant, text);
+    tuning.on_broken = [this](const std::string& invariant, const std::string& text,
+                              const std::source_location& at) {
+      verdict_.report(Breach::kCorrectness, invariant, text, at);
     };
     tuning.after_step = [this] { return goes_on(); };
     simulation_ =
@@ -81,9 +82,10 @@ class UserRun final : public Explored {
   std::uint64_t seed() const override { return world_.seed; }
   const std::vector<std::string>& faults() const override { return faults_; }
   std::span<const WorldEvent> events() const override { return events_; }
-  void expect(bool holds, std::string_view invariant, std::string_view text) override {
+  void expect(bool holds, std::string_view invariant, std::string_view text,
+              const std::source_location& at) override {
     if (holds) return;
-    verdict_.report(Breach::kCorrectness, std::string(invariant), std::string(text));
+    verdict_.report(Breach::kCorrectness, std::string(invariant), std::string(text), at);
   }
 
  private:

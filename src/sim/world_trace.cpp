@@ -3,36 +3,14 @@
 #include "sim/world_trace.hpp"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "events/json_text.hpp"
 
 namespace seaway::sim {
 namespace {
 
 /// An arrow's ends lie within spans of so many ns: viewers bind arrows to spans.
 constexpr std::uint64_t kEndNs = 200;
-
-std::string quoted(std::string_view text) {
-  std::string json = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      json += '\\';
-      json += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      json += ' ';
-    } else {
-      json += c;
-    }
-  }
-  return json + "\"";
-}
-
-/// The format counts in us.
-std::string us(std::uint64_t ns) {
-  char text[40];
-  std::snprintf(text, sizeof(text), "%llu.%03llu", static_cast<unsigned long long>(ns / 1000),
-                static_cast<unsigned long long>(ns % 1000));
-  return text;
-}
 
 std::string place(const WorldTrace::Track& track) {
   return "\"pid\":" + std::to_string(track.machine) + ",\"tid\":" + std::to_string(track.number);
@@ -104,25 +82,26 @@ std::string WorldTrace::to_json() const {
   };
   for (const auto& [machine, name] : machines_) {
     line("\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" + std::to_string(machine) +
-         ",\"args\":{\"name\":" + quoted(name) + "}");
+         ",\"args\":{\"name\":" + events::quoted(name) + "}");
   }
   for (const auto& [key, number] : tracks_) {
     line("\"ph\":\"M\",\"name\":\"thread_name\"," + place({key.first, number}) +
-         ",\"args\":{\"name\":" + quoted(key.second) + "}");
+         ",\"args\":{\"name\":" + events::quoted(key.second) + "}");
   }
   for (const Entry* entry : sorted) {
     const bool is_fault = entry->phase == 'I';
     std::string text = std::string("\"ph\":\"") + (is_fault ? 'i' : entry->phase) +
-                       "\",\"name\":" + quoted(entry->name) + "," + place(entry->track) +
-                       ",\"ts\":" + us(entry->at_ns);
-    if (entry->phase == 'X') text += ",\"dur\":" + us(entry->for_ns);
+                       "\",\"name\":" + events::quoted(entry->name) + "," + place(entry->track) +
+                       ",\"ts\":" + events::microseconds(entry->at_ns);
+    if (entry->phase == 'X') text += ",\"dur\":" + events::microseconds(entry->for_ns);
     if (entry->phase == 'i') text += ",\"s\":\"t\"";
     if (is_fault) text += ",\"s\":\"g\",\"cname\":\"terrible\"";
     if (entry->arrow != 0) {
       text += ",\"cat\":\"message\",\"id\":" + std::to_string(entry->arrow);
       if (entry->phase == 'f') text += ",\"bp\":\"e\"";
     }
-    if (!entry->details.empty()) text += ",\"args\":{\"is\":" + quoted(entry->details) + "}";
+    if (!entry->details.empty())
+      text += ",\"args\":{\"is\":" + events::quoted(entry->details) + "}";
     line(text);
   }
   return json + "\n]}\n";

@@ -121,6 +121,13 @@ class CheckTest(unittest.TestCase):
         self.write("src/island/core.hpp", "// A.\ninline bool f() { return SEAWAY_MUTANT(\"a\"); }\n")
         self.expect_red(check.check_fault_points, "src/island/core.hpp:2", "one definition")
 
+    def test_a_probe_is_where_fault_points_are(self):
+        self.write("src/island/meson.build", "fault_point_sources += files('order.cpp')\n")
+        self.write("src/island/core.cpp", "void f() { SEAWAY_PROBE(\"a\"); }\n")
+        self.expect_red(check.check_fault_points, "core.cpp:1", "fault_point_sources")
+        self.write("src/island/core.cpp", "void f() { SEAWAY_PROBE_IF(true, \"a\"); }\n")
+        self.expect_red(check.check_fault_points, "core.cpp:1", "fault_point_sources")
+
     def test_a_test_file_outside_the_build_is_red(self):
         self.write("tests/unit/base/meson.build", "executable('x', 'b_test.cpp')  # 'a_test.cpp'\n")
         self.write("tests/unit/base/b_test.cpp", "")

@@ -374,6 +374,15 @@ class ChaosTest(unittest.TestCase):
             self.assertRegex(apps.stdout, r"(?m)^clean: 1\.\.5 \(5 seeds, .* of kind apps,")
             self.assertEqual(os.listdir(directory), ["clean.txt"])
 
+    def test_a_range_counts_no_seeds_with_chosen_faults(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "clean.txt")
+            for words in (["--faults", "kill"], ["--profile", "calm"], ["--profile", "wild"]):
+                done = seaway("chaos", "--range", path, "--seeds", "1..5", *words)
+                self.assertEqual((done.returncode, done.stdout), (1, ""), words)
+                self.assertIn("leave out --faults and --profile", done.stderr)
+            self.assertEqual(os.listdir(directory), [])
+
     def test_a_seed_that_fails_ends_its_range_and_is_in_the_file(self):
         with tempfile.TemporaryDirectory() as directory:
             path = os.path.join(directory, "clean.txt")
@@ -476,6 +485,7 @@ class ChaosTest(unittest.TestCase):
         table = seaway("chaos", "--mutants", name, "--seeds", "1..100")
         self.assertEqual(table.returncode, 0, table.stderr)
         self.assertRegex(table.stdout, "(?m)^found: 1 of 1, in [0-9]+ worlds")
+        self.assertRegex(table.stdout, "(?m)^replayed: 1 of 1 came to the same in a new process$")
         words = shlex.split(re.search("(?m)^replay: seaway (.*)$", table.stdout)[1])
         again = seaway(*words)
         self.assertEqual(again.returncode, 129, again.stdout)

@@ -21,6 +21,7 @@
 #include <optional>
 #include <vector>
 
+#include "campaign/seed_process.hpp"
 #include "mutant_shrinking.hpp"
 #include "sim/mutants.hpp"
 #include "verbs.hpp"
@@ -32,7 +33,7 @@ namespace {
 constexpr rlim_t kMemoryBytes = rlim_t{4} << 30;
 /// More processor time than any world takes that comes to its end.
 constexpr time_t kSeedSeconds = 30;
-constexpr std::size_t kWhyColumns = 60;
+constexpr std::size_t kWhyColumns = 90;
 
 /// What is left of a hunt, however its process ends.
 struct Trace {
@@ -40,6 +41,7 @@ struct Trace {
   int exit_code = sim::kChaosCrash;  // Until the hunt is over.
   bool is_over = false;
   std::array<char, 16> why{};
+  std::uint64_t hash = 0, steps = 0;
 };
 
 /// The process that hunts one mutant. It is ended with this object, if it has not ended.
@@ -71,7 +73,8 @@ class Hunter {
   sim::MutantRow end(int status) {
     process_ = 0;
     if (trace_->is_over && trace_->exit_code == sim::kChaosClean) return {&mutant_, std::nullopt};
-    sim::MutantFind find{trace_->at, trace_->exit_code, trace_->why.data()};
+    sim::MutantFind find{trace_->at, trace_->exit_code, trace_->why.data(), trace_->hash,
+                         trace_->steps};
     if (!trace_->is_over) find.why = last_words(status);
     return {&mutant_, find};
   }
@@ -91,7 +94,11 @@ class Hunter {
           setitimer(ITIMER_PROF, &limit, nullptr);
         });
     trace_->exit_code = find ? find->exit_code : sim::kChaosClean;
-    if (find) find->why.copy(trace_->why.data(), trace_->why.size() - 1);
+    if (find) {
+      find->why.copy(trace_->why.data(), trace_->why.size() - 1);
+      trace_->hash = find->hash;
+      trace_->steps = find->steps;
+    }
     trace_->is_over = true;
     _exit(0);
   }
@@ -138,6 +145,38 @@ std::vector<sim::MutantRow> hunt_all(const std::vector<const Mutant*>& wanted,
   return rows;
 }
 
+/// Runs each seed that found one again, in a new process of this program. Returns whether all came
+/// to the same.
+bool find_all_again(const std::vector<sim::MutantRow>& rows, bool is_for_machines) {
+  std::size_t found = 0, same = 0;
+  for (const sim::MutantRow& row : rows) {
+    if (!row.find) continue;
+    ++found;
+    campaign::FailedSeed failed{row.find->at.seed, std::nullopt, row.find->why};
+    if (row.find->steps > 0) {
+      sim::SeedLine& line = failed.line.emplace();
+      line.hash = row.find->hash;
+      line.steps = row.find->steps;
+      line.invariant = row.find->why;
+    }
+    const auto difference = campaign::differs_again(failed, [&row](std::uint64_t seed) {
+      const std::string number = std::to_string(seed);
+      return campaign::SeedProcess::spawn({"seaway", "chaos", "--mixed", "--mutants",
+                                           row.mutant->name, "--seeds", number + ".." + number,
+                                           "--every", "1"});
+    });
+    same += !difference;
+    if (difference) {
+      std::fprintf(stderr, "seaway: %s: seed %s is not what it was: %s\n", row.mutant->name,
+                   std::to_string(row.find->at.seed).c_str(), difference->c_str());
+    }
+  }
+  if (found == 0) return true;
+  std::fprintf(is_for_machines ? stderr : stdout,
+               "replayed: %zu of %zu came to the same in a new process\n", same, found);
+  return same == found;
+}
+
 }  // namespace
 
 bool plant_mutant(const std::string& name) {
@@ -175,10 +214,12 @@ int run_chaos_mutants(const std::string& which, const sim::ChaosOptions& options
     std::printf("replay: %s\n", sim::replay_line(rows[0]).c_str());
   }
   const bool is_all = std::ranges::all_of(rows, [](const auto& row) { return !!row.find; });
+  const bool is_same = find_all_again(rows, options.json);
   if (shrink) shrink_mutants(rows, options.edits, jobs, *shrink, clock);
   for (const sim::MutantRow& row : rows) {
     if (!row.find) std::fprintf(stderr, "seaway: never found: %s\n", row.mutant->name);
   }
+  if (is_all && !is_same) return sim::kChaosNondeterminism;
   return is_all ? sim::kChaosClean : kCheckFailed;
 }
 

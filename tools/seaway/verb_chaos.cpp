@@ -361,6 +361,12 @@ void add_chaos(CLI::App& app, int& exit_code) {
       parse_seeds(arguments->determinism, options.first_seed, options.last_seed);
     }
     Status status = read_edits(*arguments, faults->count() > 0, options.edits);
+    if (status.ok() && !arguments->range_path.empty() &&
+        (options.edits.is_wild || options.edits.families)) {
+      status = invalid_argument(
+          "--range keeps which seeds were clean with the faults that they draw; leave out "
+          "--faults and --profile");
+    }
     std::optional<campaign::Repro> repro;
     if (status.ok() && user->count() > 0) {
       exit_code = run_user(*arguments, seeds->count() > 0, shrink->count() > 0);
@@ -375,7 +381,7 @@ void add_chaos(CLI::App& app, int& exit_code) {
       return;
     }
     const RealClock clock;
-    if (!arguments->mutants.empty() && replay->count() == 0) {
+    if (!arguments->mutants.empty() && replay->count() == 0 && arguments->every == 0) {
       exit_code = run_chaos_mutants(arguments->mutants, options, arguments->jobs,
                                     shrink->count() > 0 ? &arguments->shrink : nullptr, clock);
       return;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <source_location>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,8 +74,10 @@ class Explored {
   virtual const std::vector<std::string>& faults() const = 0;
   /// All that it recorded, up to 65,536 events; of more the newest.
   virtual std::span<const WorldEvent> events() const = 0;
-  /// Says that `invariant` does not hold unless `holds`. The first one counts.
-  virtual void expect(bool holds, std::string_view invariant, std::string_view text) = 0;
+  /// Says that `invariant` does not hold unless `holds`. The first one counts. Failures
+  /// are grouped by the line that calls this.
+  virtual void expect(bool holds, std::string_view invariant, std::string_view text,
+                      const std::source_location& at = std::source_location::current()) = 0;
 };
 
 /// What an exploration has shown. A value.

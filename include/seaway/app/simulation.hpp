@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <source_location>
 #include <string>
 #include <string_view>
 
@@ -63,8 +64,10 @@ class Simulation {
   /// All hosts live and go on, with right clocks; of what explore() draws nothing fails any more.
   /// Lost devices stay lost. Call it before looking whether all is well in the end.
   virtual void heal() = 0;
-  /// Says that `invariant` does not hold unless `holds`: the report is not OK then.
-  virtual void expect(bool holds, std::string_view invariant, std::string_view text) = 0;
+  /// Says that `invariant` does not hold unless `holds`: the report is not OK then. Failures
+  /// are grouped by the line that calls this.
+  virtual void expect(bool holds, std::string_view invariant, std::string_view text,
+                      const std::source_location& at = std::source_location::current()) = 0;
 };
 
 /// How a simulation ended.

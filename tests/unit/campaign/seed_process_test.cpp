@@ -149,6 +149,43 @@ TEST_F(Jobs, GoOnBehindASeedThatCrashes) {
   EXPECT_NE(errors.find("seed 2: crash"), std::string::npos) << errors;
   EXPECT_NE(errors.find("seed 3: crash"), std::string::npos) << errors;
   EXPECT_NE(output.find("2 of 6 seeds failed"), std::string::npos) << output;
+  EXPECT_NE(output.find("2 of 2 failing seeds came to the same in a new process"),
+            std::string::npos)
+      << output;
+}
+
+TEST_F(Jobs, SayWhichFailingSeedIsNotWhatItWas) {
+  std::uint64_t started = 0;
+  const auto fails = [&started](std::uint64_t first) {
+    sim::ChaosOptions options = worlds([](std::uint64_t) {});
+    options.first_seed = first;
+    options.again_percent = 0;
+    options.run = [number = ++started](std::uint64_t seed, const sim::SeedOptions&) {
+      sim::SeedReport report;
+      report.seed = seed;
+      report.steps = 7;
+      report.hash = seed == 4 ? number : 0;
+      if (seed < 4) return report;
+      report.breach = sim::Breach::kCorrectness;
+      report.violations.push_back({report.breach, "balance", "it is wrong", "bank.cpp:3"});
+      return report;
+    };
+    return start(options);
+  };
+  sim::ChaosOptions options = worlds([](std::uint64_t) {});
+  options.failures_max = 0;
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+
+  const int exit_code = run_in_processes(options, 1, RealClock(), fails);
+
+  EXPECT_EQ(exit_code, sim::kChaosNondeterminism);
+  const std::string said = testing::internal::GetCapturedStdout();
+  EXPECT_NE(said.find("2 of 3 failing seeds came to the same"), std::string::npos) << said;
+  const std::string why = testing::internal::GetCapturedStderr();
+  EXPECT_NE(why.find("seed 4 is not what it was: balance, 1 after 7 steps; now balance, 2 after"),
+            std::string::npos)
+      << why;
 }
 
 TEST(Pairs, OfProcessesThatDifferAreNotDeterministic) {

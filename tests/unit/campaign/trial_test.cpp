@@ -3,6 +3,7 @@
 #include "campaign/trial.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -110,6 +111,18 @@ TEST(Trial, OfAWorldThatNeverEndsIsEndedAtItsLimit) {
   };
 
   const Outcome outcome = run_trial(goes_on, {}, {.cpu_s = 1});
+
+  ASSERT_TRUE(outcome.failure);
+  EXPECT_EQ(outcome.failure->exit_code, sim::kChaosLiveness);
+}
+
+TEST(Trial, OfAWorldThatWaitsForTheRealOneIsEndedAtItsLimit) {
+  const RunWorld waits = [](const sim::SeedOptions&) -> sim::SeedReport {
+    pause();
+    return {};
+  };
+
+  const Outcome outcome = run_trial(waits, {}, {.wait_s = 1});
 
   ASSERT_TRUE(outcome.failure);
   EXPECT_EQ(outcome.failure->exit_code, sim::kChaosLiveness);

@@ -108,6 +108,20 @@ TEST(HostLosses, TheRoomOfALostArrayIsGivenBackOnce) {
   EXPECT_EQ(world.core.array_count(), 0u);
 }
 
+TEST(HostLosses, WhatGoesWithADeviceGoesWhenItIsLost) {
+  HostWorld world(2);
+  world.run(1, maker(1, {0}, {.cost_ns = kSlow}), {60});
+  world.clock.advance_to(world.clock.now_ns() + 5'000);
+  world.lose(0);
+  world.clock.advance_to(world.clock.now_ns() + 5'000);
+  world.end_gang();
+
+  const auto& ring = world.events.ring();
+  for (std::size_t i = 1; i < ring.size(); ++i) {
+    EXPECT_GE(ring.at(i).time_ns, ring.at(i - 1).time_ns) << to_string(ring.at(i));
+  }
+}
+
 TEST(HostLosses, WhatLiesElsewhereOrInHostRoomIsNotTouched) {
   HostWorld world(2);
   world.run(1, maker(1, {1}), {60});

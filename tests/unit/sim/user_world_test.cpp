@@ -98,6 +98,26 @@ TEST(UserWorlds, RepeatThemselvesStepByStep) {
   }
 }
 
+TEST(UserWorlds, NameTheLineThatSaysWhatDoesNotHold) {
+  int line = 0;
+  const UserBody body_says = [&line](Simulation& simulation) {
+    line = __LINE__ + 1;
+    simulation.expect(false, "balance", "it is wrong");
+  };
+  const SeedReport of_body = run_user_seed(1, {}, body_says, {});
+  ASSERT_EQ(of_body.violations.size(), 1u);
+  EXPECT_EQ(of_body.violations[0].place, "user_world_test.cpp:" + std::to_string(line));
+
+  const UserChecks check_says = [&line](Explored& explored) {
+    line = __LINE__ + 1;
+    explored.expect(false, "balance", "it is wrong");
+  };
+  const SeedReport of_check = run_user_seed(
+      1, {}, [](Simulation&) {}, check_says);
+  ASSERT_EQ(of_check.violations.size(), 1u);
+  EXPECT_EQ(of_check.violations[0].place, "user_world_test.cpp:" + std::to_string(line));
+}
+
 TEST(UserWorlds, AreHealedForGood) {
   std::uint64_t lost = 0;
   const UserBody heals = [&lost](Simulation& simulation) {
