@@ -285,9 +285,7 @@ void Silo::on_death(MemberName member, std::uint32_t incarnation, const Status& 
   if (found == owned_.end() || member.index >= found->second.places.size()) return;
   OwnedMesh& owned = found->second;
   OwnedMesh::Place& place = owned.places[member.index];
-  const bool is_of_now =
-      place.incarnation == incarnation || SEAWAY_MUTANT("a death counts for a later life");
-  if (place.is_done || !is_of_now) return;
+  if (place.is_done || place.incarnation != incarnation) return;
   const bool was_live = std::exchange(place.is_live, false);
   if (!was_live && owned.spawned) {  // Lost before it could say whether it lives.
     SEAWAY_PROBE("a host is lost during a spawn");

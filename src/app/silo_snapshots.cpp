@@ -17,8 +17,7 @@ void Silo::reply_when_kept(Member& member, bool is_handled, SiloId to, Envelope 
   const internal::ActorTypeInfo& type = *member.mesh()->type;
   if (type.snapshot && type.snapshot_every == 1 && member.life != Member::Life::kDead) {
     Member::Extras& extras = member.extras();
-    const bool is_next = is_handled && !SEAWAY_MUTANT("an answer leaves before it is safe");
-    const std::uint64_t snapshot = extras.snapshots + (is_next ? 1 : 0);
+    const std::uint64_t snapshot = extras.snapshots + (is_handled ? 1 : 0);
     if (snapshot > extras.kept) {
       SEAWAY_PROBE("an answer waits for its snapshot");
       extras.unsent.push_back({snapshot, to, std::move(envelope)});
