@@ -153,7 +153,10 @@ class FakeController final : public actor::Actor {
         case wire::ClientRecord::Kind::PUT:
           heard_.order.push_back("put");
           heard_.puts.push_back(record.getId());
-          uploads_[record.getId()] = *bulk_.take_upload(record.getId());
+          // A client that goes takes its bytes back.
+          if (auto upload = bulk_.take_upload(record.getId())) {
+            uploads_[record.getId()] = *std::move(upload);
+          }
           if (behaviour_.resolves_puts) resolve(client, record.getId(), {});
           break;
         case wire::ClientRecord::Kind::RELEASE:
