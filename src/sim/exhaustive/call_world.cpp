@@ -101,6 +101,7 @@ CallCluster::CallCluster(const CallSpec& spec)
   }
   SEAWAY_CHECK(spawned.ready() && spawned.get().ok());
   mesh_ = internal::whole_mesh<Echo>(client_, *spawned.get());
+  has_begun_ = true;
 }
 
 CallCluster::~CallCluster() {
@@ -147,7 +148,7 @@ void CallCluster::send(SiloId from, SiloId to, std::vector<Envelope>& batch) {
     return;
   History hash = lives_[from].history;
   hash.add(channels_[from][to].size() << 8 | from << 4 | to);
-  if (spec_.weakening == CallSpec::Weakening::kTwice && from == app::kHub && client_)
+  if (spec_.weakening == CallSpec::Weakening::kTwice && from == app::kHub && has_begun_)
     channels_[from][to].push_back({batch, hash.hash()});
   channels_[from][to].push_back({std::move(batch), hash.hash()});
 }

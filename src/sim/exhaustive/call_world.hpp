@@ -111,7 +111,8 @@ class CallCluster {
   ActorMesh<Echo> mesh_;
   std::vector<Future<Reply<sim::Told>>> outcomes_;
   bool is_closed_ = false;
-  bool is_muted_ = false;  // A host is dying: what it says goes nowhere.
+  bool is_muted_ = false;   // A host is dying: what it says goes nowhere.
+  bool has_begun_ = false;  // The mesh is there.
   std::uint32_t host_kills_ = 0, member_kills_ = 0, cancels_ = 0;
   std::string violation_;
 };
