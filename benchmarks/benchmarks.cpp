@@ -11,11 +11,12 @@
 #include "benchmarks/run/run.hpp"
 #include "benchmarks/start/start.hpp"
 #include "benchmarks/uploads/uploads.hpp"
+#include "benchmarks/wire/wire.hpp"
 
 namespace seaway::benchmarks {
 
 std::span<const Benchmark> benchmarks() {
-  static constexpr std::array<Benchmark, 7> kAll = {{
+  static constexpr std::array<Benchmark, 8> kAll = {{
       {"actors", "what users' actors cost, beside CAF's own with the same frames", run_actors},
       {"arrays", "what a live array costs beside its data, and a cluster without work", run_arrays},
       {"clock", "what one reading of the clock costs", run_clock},
@@ -24,6 +25,8 @@ std::span<const Benchmark> benchmarks() {
       {"run", "how long a blocking caller waits for the value of one gang", run_run},
       {"start", "how long a cold process takes to its first value", run_start},
       {"uploads", "whether fresh input in each step keeps a device waiting", run_uploads},
+      {"wire", "what a message to an actor of another process costs, beside the bare socket",
+       run_wire},
   }};
   return kAll;
 }

@@ -10,8 +10,10 @@ namespace seaway::demos {
 
 std::span<const Demo> demos() {
   static const std::vector<Demo> all = {
-      {"fig2", "the program of the PATHWAYS paper: three functions on three slices", run_fig2},
-      {"digits", "train a two-stage model over two islands on real handwritten digits", run_digits},
+      {"fig2", "the program of the PATHWAYS paper: three functions on three slices", run_fig2,
+       false, true},
+      {"digits", "train a two-stage model over two islands on real handwritten digits", run_digits,
+       false, true},
       {"deadlock", "collectives in opposite order: hang with a queue per device, run here",
        run_deadlock},
       {"two_clients", "two tenants share an island 1 : 3", run_two_clients},

@@ -16,6 +16,8 @@ struct DemoOptions {
   std::uint64_t size = 0;  // How much work, in the demo's own unit; 0: as it likes.
   std::optional<std::uint64_t> simulation_seed = {};  // In the simulator, where it can be.
   bool fixed = false;                                 // Of a demo with a mistake: only its fix.
+  /// Of a cluster that runs: "unix:/run/..", where it can be. Empty: one of its own, embedded.
+  std::string cluster = {};
 };
 
 /// One demo. It checks its own results: `run` returns 0, or 2 after it has said what is wrong.
@@ -24,6 +26,7 @@ struct Demo {
   const char* summary;
   int (*run)(const DemoOptions& options);
   bool can_be_simulated = false;
+  bool can_be_elsewhere = false;  // On a cluster of other processes.
 };
 
 /// All demos, in the order in which they are best met.

@@ -286,7 +286,7 @@ class Training {
   std::vector<double> losses_;
 };
 
-void print_summary(double accuracy, const ClusterStats& before, const ClusterStats& after) {
+void print_summary(const ClusterStats& before, const ClusterStats& after) {
   const double steps = static_cast<double>(kEpochs * kBatches);
   const double seconds = static_cast<double>(after.time_ns - before.time_ns) * 1e-9;
   const double busy = static_cast<double>(after.busy_ns() - before.busy_ns()) * 1e-9;
@@ -294,7 +294,6 @@ void print_summary(double accuracy, const ClusterStats& before, const ClusterSta
   const auto per_step = [steps](const MessageStats& old, const MessageStats& now) {
     return static_cast<double>(now.frames - old.frames) / steps;
   };
-  std::printf("accuracy  %.2f %% of %d test images\n", 100 * accuracy, static_cast<int>(kTest));
   std::printf("speed     %.0f steps/s, %.0f images/s, %s in all\n", steps / seconds,
               steps * kBatch / seconds, short_time(seconds).c_str());
   std::printf("devices   worked %.1f %% of the time (%.0f devices on %.0f islands)\n",
@@ -318,8 +317,10 @@ Status digits(const DemoOptions& options) {
   const Digits train = select(*all, std::span(order).first(kTrain));
   const Digits test = select(*all, std::span(order).last(kTest));
 
+  const bool is_embedded = options.cluster.empty();
   const auto cluster =
-      Cluster::start("embedded:islands=2,devices=4,device_memory=16MiB,events=262144");
+      Cluster::start(is_embedded ? "embedded:islands=2,devices=4,device_memory=16MiB,events=262144"
+                                 : options.cluster);
   if (!cluster.ok()) return cluster.status();
   const auto client = cluster->connect({.tenant = "digits"});
   if (!client.ok()) return client.status();
@@ -340,9 +341,9 @@ Status digits(const DemoOptions& options) {
 
   const RealClock clock;
   Training training(*client, stages, train, std::move(step).value(), clock, standard_screen());
-  const auto before = stats(*cluster);
+  const auto before = is_embedded ? stats(*cluster) : ClusterStats();
   if (Status status = training.run(); !status.ok()) return status;
-  const auto after = stats(*cluster);
+  const auto after = is_embedded ? stats(*cluster) : ClusterStats();
   if (!before.ok()) return before.status();
   if (!after.ok()) return after.status();
 
@@ -352,8 +353,12 @@ Status digits(const DemoOptions& options) {
   const auto right = run.output(0).to_host<float>().get();
   if (!right.ok()) return right.status();
   const double accuracy = static_cast<double>(right->front()) / static_cast<double>(kTest);
-  print_summary(accuracy, *before, *after);
-  if (Status status = write_trace(*cluster, "digits", options); !status.ok()) return status;
+  // A cluster elsewhere is looked at with `seaway status`.
+  std::printf("accuracy  %.2f %% of %d test images\n", 100 * accuracy, static_cast<int>(kTest));
+  if (is_embedded) {
+    print_summary(*before, *after);
+    if (Status status = write_trace(*cluster, "digits", options); !status.ok()) return status;
+  }
   if (accuracy >= kAccuracyWanted) return {};
   return Status(StatusCode::kDataCorruption, "the model reads " + std::to_string(accuracy) +
                                                  " of the test images rightly, and " +

@@ -23,8 +23,11 @@ std::string list(const std::vector<float>& values) {
   return text + "]";
 }
 
-Status fig2() {
-  const Client client = connect("embedded:islands=2,devices=4").value();
+Status fig2(const DemoOptions& options) {
+  const auto connected =
+      connect(options.cluster.empty() ? "embedded:islands=2,devices=4" : options.cluster);
+  if (!connected.ok()) return connected.status();
+  const Client& client = *connected;
   const SliceRequest pair = {.devices = 2, .mesh = {{"data", 2}}};
   const Slice slice_a = client.acquire_slice(pair).value();
   const Slice slice_b = client.acquire_slice(pair).value();
@@ -63,6 +66,6 @@ Status fig2() {
 
 }  // namespace
 
-int run_fig2(const DemoOptions&) { return finish("fig2", fig2()); }
+int run_fig2(const DemoOptions& options) { return finish("fig2", fig2(options)); }
 
 }  // namespace seaway::demos

@@ -214,7 +214,7 @@ def check_public_headers(tree):
             continue
         for number, line in enumerate(tree.texts[name].splitlines(), start=1):
             match = INCLUDE.match(line)
-            if match and re.match(r"(caf|capnp|kj|tbb|oneapi)/|cblas", match[1]):
+            if match and re.match(r"(caf|capnp|kj|tbb|oneapi|openssl)/|cblas", match[1]):
                 yield error(name, number, f"{match[1]} in a public header: users do not need it")
 
 

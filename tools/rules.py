@@ -42,6 +42,9 @@ FENCES = [
           "only src/function runs kernels on threads"),
     Fence(r"cblas(_[\w]+)?\.h|openblas.*", r"src/function/.*",
           "only src/function multiplies matrices"),
+    Fence(r"openssl/.*", r"src/transport/.*\.cpp|tests/unit/transport/.*",
+          "only src/transport knows OpenSSL, and its headers do not"),
+    Fence(r"toml\+\+/.*", r"tools/seaway/config\.cpp", "only the settings of the command are TOML"),
 ]
 
 
@@ -92,6 +95,8 @@ ALLOWED = {
     ("src/sim/simulation.hpp", "a sleep"): TIMERS,
     ("src/cluster/cluster.cpp", "a thread"):
         "an embedded cluster that ends on its own control thread is taken apart by another one",
+    ("src/cluster/process.cpp", "a thread"):
+        "a process that ends on its own control thread is taken apart by another one",
     ("src/campaign/explore.cpp", "the environment"):
         "a user's test is a main() of a campaign: `seaway chaos user` tells it what to run",
     ("src/campaign/shrinking.cpp", "a file"):

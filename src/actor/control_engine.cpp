@@ -11,12 +11,14 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "actor/caf_coordinator.hpp"
 #include "actor/caf_shell.hpp"
 #include "actor/caller_prediction.hpp"
+#include "actor/io_engine.hpp"
 #include "actor/timer_queue.hpp"
 #include "base/check.hpp"
 
@@ -27,6 +29,8 @@ namespace {
 constexpr std::size_t kThroughput = 64;
 /// Most jobs between two looks at timers and other threads' messages.
 constexpr int kBurst = 256;
+/// Most bursts that are not full between two looks at sockets.
+constexpr int kBurstsBetweenPolls = 8;
 /// How long the control thread sleeps while it leaves work to a client that is about to wait.
 constexpr std::uint64_t kNapNs = 100'000;
 
@@ -52,7 +56,15 @@ class Coordinator final : public JobCoordinator {
       }
     }
     // Notified after unlocking: the woken thread would otherwise run into the lock (measured).
-    if (wakes) wake.notify_one();
+    if (wakes) wake_up();
+  }
+  /// The control thread, which sleeps or is about to.
+  void wake_up() {
+    if (waker) {
+      waker->wake();
+    } else {
+      wake.notify_one();
+    }
   }
 
   /// Called while the actor system ends: its own actors still have to hear of it.
@@ -84,7 +96,8 @@ class Coordinator final : public JobCoordinator {
   bool looks_soon(std::uint64_t now) const { return sleeps_until_ns <= now + kNapNs; }
 
   const Clock* clock = nullptr;
-  std::atomic<std::thread::id> owner;  // Who runs jobs now; nobody while all sleep.
+  std::optional<transport::IoLoop::Waker> waker;  // Of an IoEngine; as it is once it has started.
+  std::atomic<std::thread::id> owner;             // Who runs jobs now; nobody while all sleep.
   std::mutex mutex;
   std::condition_variable wake;
   // Guarded by mutex:
@@ -96,16 +109,18 @@ class Coordinator final : public JobCoordinator {
   std::uint64_t left_ns = 0;  // When work was left to a client that is about to wait; 0: none is.
 };
 
-class ControlEngine final : public Engine {
+class ControlEngine final : public IoEngine {
  public:
-  explicit ControlEngine(const Clock& clock)
+  enum class Sleeps : std::uint8_t { kAlone, kInLoop };
+
+  ControlEngine(const Clock& clock, Sleeps sleeps)
       : clock_(clock),
         config_([&clock](Coordinator& coordinator) { coordinator.clock = &clock; }),
         system_(config_),
         coordinator_(dynamic_cast<Coordinator&>(system_.scheduler())) {
     give_back_logger();
     system_.await_actors_before_shutdown(false);
-    thread_ = std::thread([this] { run(); });
+    thread_ = std::thread([this, sleeps] { run(sleeps); });
     std::unique_lock guard(coordinator_.mutex);
     coordinator_.wake.wait(guard, [this] { return started_; });
   }
@@ -128,13 +143,7 @@ class ControlEngine final : public Engine {
     if (on_control_thread()) {
       start();
     } else {
-      std::atomic<bool> is_done = false;
-      post([&start, &is_done, this] {
-        start();
-        is_done = true;
-        notify();
-      });
-      wait([&is_done] { return is_done.load(); }, 0);
+      run_on_control_thread(*this, start);
     }
     return Address(std::make_shared<const Address::Cell>(handle));
   }
@@ -147,7 +156,7 @@ class ControlEngine final : public Engine {
       wakes = coordinator_.asleep && !coordinator_.helped;
       if (wakes) coordinator_.left_ns = 0;
     }
-    if (wakes) coordinator_.wake.notify_one();
+    if (wakes) coordinator_.wake_up();
   }
 
   TimerId schedule(std::uint64_t at_ns, std::function<void()> work) override {
@@ -159,7 +168,8 @@ class ControlEngine final : public Engine {
     SEAWAY_CHECK(!on_control_thread());
     // Counted before it looks whether it can help: who helps now sees it, or it helps itself.
     ++callers_;
-    const bool is_ready = help(ready, deadline_ns) || wait_for_notice(ready, deadline_ns);
+    const bool is_helped = !coordinator_.waker && help(ready, deadline_ns);
+    const bool is_ready = is_helped || wait_for_notice(ready, deadline_ns);
     --callers_;
     return is_ready;
   }
@@ -171,6 +181,11 @@ class ControlEngine final : public Engine {
       is_awaited = waiting_ > 0;
     }
     if (is_awaited) changed_.notify_all();
+  }
+
+  transport::IoLoop& loop() override {
+    SEAWAY_CHECK(on_control_thread() && loop_);
+    return *loop_;
   }
 
   const Clock& clock() const override { return clock_; }
@@ -200,22 +215,29 @@ class ControlEngine final : public Engine {
     return is_ready;
   }
 
-  void run() {
-    const std::thread::id self = std::this_thread::get_id();
-    coordinator_.owner = self;
+  void run(Sleeps sleeps) {
+    if (sleeps == Sleeps::kInLoop) loop_.emplace();
+    coordinator_.owner = std::this_thread::get_id();
     {
       std::lock_guard guard(coordinator_.mutex);
+      if (loop_) coordinator_.waker = loop_->waker();
       started_ = true;
     }
     coordinator_.wake.notify_all();
     while (!stopped_) {
       take_turns();
       // A bounded burst, so that timers and other threads' messages are never starved.
-      bool ran = false;
-      for (int i = 0; i < kBurst && coordinator_.run_one(); ++i) ran = true;
-      if (!ran && !stopped_) sleep();
+      int ran = 0;
+      while (ran < kBurst && coordinator_.run_one()) ++ran;
+      if (stopped_) break;
+      if (loop_) {
+        turn_loop(ran);
+      } else if (ran == 0) {
+        sleep();
+      }
     }
     shut_down();
+    loop_.reset();
   }
 
   /// CAF lends its logger to each thread that makes a system or an actor, and the end of the system
@@ -273,7 +295,7 @@ class ControlEngine final : public Engine {
       wakes = stopped_ || (has_work() && !(is_left && coordinator_.looks_soon(now))) ||
               (next_ns && *next_ns < coordinator_.sleeps_until_ns);
     }
-    if (wakes) coordinator_.wake.notify_one();
+    if (wakes) coordinator_.wake_up();
     return is_ready;
   }
 
@@ -319,6 +341,25 @@ class ControlEngine final : public Engine {
     coordinator_.owner = std::this_thread::get_id();
   }
 
+  /// Looks at sockets, now and then while there is work, or sleeps there until there is some.
+  void turn_loop(int ran) {
+    if (ran > 0 && ran < kBurst && ++bursts_ < kBurstsBetweenPolls) return;
+    bursts_ = 0;
+    const auto next_ns = timers_.next_ns();
+    const std::uint64_t now = next_ns ? clock_.now_ns() : 0;
+    bool sleeps = false;
+    {
+      std::lock_guard guard(coordinator_.mutex);
+      sleeps = !has_work() && (!next_ns || *next_ns > now);
+      coordinator_.asleep = sleeps;
+    }
+    if (!sleeps) return loop_->poll();
+    // What comes from its sockets meanwhile is posted and sent by this thread itself.
+    loop_->wait(next_ns ? *next_ns - now : UINT64_MAX);
+    std::lock_guard guard(coordinator_.mutex);
+    coordinator_.asleep = false;
+  }
+
   /// Whether what lies here is for a client that will wait in a moment. Under the mutex.
   bool is_left_to_caller(std::uint64_t now) {
     if (coordinator_.left_ns == 0) return false;
@@ -347,6 +388,8 @@ class ControlEngine final : public Engine {
   std::vector<std::function<void()>> works_;   // Taken from there; whoever runs jobs.
   bool started_ = false;                       // Guarded by coordinator_.mutex.
   bool stopped_ = false;                       // Whoever runs jobs.
+  std::optional<transport::IoLoop> loop_;      // Of an IoEngine. Control thread.
+  int bursts_ = 0;                             // Since it was polled. Control thread.
   std::mutex wait_mutex_;
   std::condition_variable changed_;
   int waiting_ = 0;               // Guarded by wait_mutex_.
@@ -357,7 +400,21 @@ class ControlEngine final : public Engine {
 }  // namespace
 
 std::unique_ptr<Engine> make_control_engine(const Clock& clock) {
-  return std::make_unique<ControlEngine>(clock);
+  return std::make_unique<ControlEngine>(clock, ControlEngine::Sleeps::kAlone);
+}
+
+std::unique_ptr<IoEngine> make_io_engine(const Clock& clock) {
+  return std::make_unique<ControlEngine>(clock, ControlEngine::Sleeps::kInLoop);
+}
+
+void run_on_control_thread(Engine& engine, const std::function<void()>& work) {
+  std::atomic<bool> is_done = false;
+  engine.post([&work, &is_done, &engine] {
+    work();
+    is_done = true;
+    engine.notify();
+  });
+  engine.wait([&is_done] { return is_done.load(); }, 0);
 }
 
 }  // namespace seaway::actor

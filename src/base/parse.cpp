@@ -14,8 +14,13 @@ struct Unit {
   std::string_view name;
   std::uint64_t scale;
 };
-constexpr Unit kDurations[] = {
-    {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}, {"min", 60'000'000'000}};
+constexpr Unit kDurations[] = {{"ns", 1},
+                               {"us", 1'000},
+                               {"ms", 1'000'000},
+                               {"s", 1'000'000'000},
+                               {"min", 60'000'000'000},
+                               {"h", 3'600'000'000'000},
+                               {"d", 86'400'000'000'000}};
 constexpr Unit kSizes[] = {{"", 1},
                            {"B", 1},
                            {"kB", 1'000},

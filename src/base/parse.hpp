@@ -16,7 +16,7 @@ namespace seaway {
 
 /// "17"; decimal digits alone, up to 2^64 - 1.
 Result<std::uint64_t> parse_number(std::string_view text);
-/// "50us", "1.5ms", "0": ns, us, ms, s, min. A number without a unit must be 0.
+/// "50us", "1.5ms", "0": ns, us, ms, s, min, h, d. A number without a unit must be 0.
 /// Nanoseconds, at most 2^63 - 1; the value must be a whole number of them.
 Result<std::uint64_t> parse_duration_ns(std::string_view text);
 /// "64", "1GB" (10^9), "256MiB" (2^28): B, kB, KB, MB, GB, TB and KiB, MiB, GiB, TiB.

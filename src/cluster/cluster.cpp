@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "actor/control_engine.hpp"
+#include "cluster/process.hpp"
 
 namespace seaway {
 
@@ -34,7 +35,10 @@ Cluster::State::State(const cluster::EmbeddedOptions& options, device::Compiler 
       });
 }
 
+Cluster::State::State(std::string address_there) : address(std::move(address_there)), events(1) {}
+
 Cluster::State::~State() {
+  if (!embedded) return;
   arena->close();  // What still runs there reads and writes arrays, which end with their hosts.
   // Actors first: they may still run programs.
   embedded->detach_apps();
@@ -48,6 +52,9 @@ Result<Cluster> Cluster::start(std::string spec) {
   if (spec.empty()) {
     const char* named = std::getenv("SEAWAY_CLUSTER");
     spec = named ? named : "embedded";
+  }
+  if (spec.starts_with("unix:") || spec.starts_with("tcp:")) {
+    return Cluster(std::make_shared<State>(std::move(spec)));
   }
   auto options = cluster::parse_embedded(spec);
   if (!options.ok()) return options.status();
@@ -69,11 +76,18 @@ Result<Client> Cluster::connect(ClientOptions options) const {
   if (!state_) {
     return invalid_argument("this cluster was default-made; start one with Cluster::start");
   }
-  return state_->embedded->connect(std::move(options), state_);
+  if (state_->embedded) return state_->embedded->connect(std::move(options), state_);
+  cluster::ProcessOptions wanted;
+  wanted.name.role = actor::Role::kClient;
+  wanted.join = state_->address;
+  auto process = cluster::Process::start(std::move(wanted), {state_, &state_->clock});
+  if (!process.ok()) return process.status();
+  return (*process)->connect(std::move(options), *process);
 }
 
 std::string Cluster::to_string() const {
   if (!state_) return "cluster (empty)";
+  if (!state_->embedded) return "cluster at " + state_->address;
   const cluster::EmbeddedOptions& options = state_->embedded->options();
   const auto count = [](std::uint64_t number, const std::string& noun) {
     return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");

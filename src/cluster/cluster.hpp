@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "actor/engine.hpp"
@@ -18,8 +19,12 @@ namespace seaway {
 struct Cluster::State {
   explicit State(const cluster::EmbeddedOptions& options,
                  device::Compiler compiler = function::compile_cpu);
+  /// A cluster of other processes, whose controller listens there: each client of it is a process
+  /// of its own, as far as the cluster knows, and nothing of what follows is there but the clock.
+  explicit State(std::string address);
   ~State();
 
+  const std::string address;  // Empty: embedded.
   RealClock clock;
   events::EventStream events;
   std::unique_ptr<function::TbbParallelism> arena;

@@ -29,6 +29,10 @@ Status look_inside(const Cluster& cluster, const std::function<void(Embedded&)>&
       !status.ok()) {
     return status;
   }
+  if (!cluster.state()->embedded) {
+    return invalid_argument("the cluster at " + cluster.state()->address +
+                            " is not in this process; ask it with `seaway status`");
+  }
   Embedded& embedded = *cluster.state()->embedded;
   actor::Engine& engine = embedded.engine();
   if (engine.on_control_thread()) {

@@ -16,8 +16,8 @@ using actor::Role;
 
 namespace {
 
-/// Longer than the others wait for the controller, whose clocks may be slower by a tenth.
-constexpr std::uint64_t kControllerSilenceNs = 1'400'000'000;
+/// The controller waits longer than the others wait for it, whose clocks may be slower by a tenth.
+constexpr std::uint64_t kControllerPatiencePercent = 140;
 
 }  // namespace
 
@@ -42,7 +42,11 @@ Member::Member(MemberOptions options, MemberWiring wiring, const BackendFactory&
   peers.life = options_.life;
   peers.seed = options_.seed;
   peers.on_out_of_memory = options_.on_out_of_memory;
-  if (options_.name.role == Role::kController) peers.silence_max_ns = kControllerSilenceNs;
+  peers.heartbeat_ns = options_.heartbeat_ns;
+  peers.silence_max_ns = options_.silence_ns;
+  if (options_.name.role == Role::kController) {
+    peers.silence_max_ns = options_.silence_ns / 100 * kControllerPatiencePercent;
+  }
   peers_ = std::make_unique<Peers>(
       wiring_.engine, wiring_.wires, peers,
       [this](const RoleName& to, Frame frame) {
@@ -51,6 +55,8 @@ Member::Member(MemberOptions options, MemberWiring wiring, const BackendFactory&
       },
       [this](const PeerNews& news) { on_news(news); });
   router_.set_elsewhere([this](Role role, std::uint32_t index, Frame frame) {
+    // A host hears of a client before the client itself has found this life of the host.
+    if (role == Role::kClient && options_.clients_max == 0) meet_client(index);
     peers_->send({role, index}, std::move(frame));
   });
   play(make_backend);
@@ -123,8 +129,22 @@ void Member::meet_all() {
   }
 }
 
+void Member::meet_client(ClientId client) {
+  const RoleName name{Role::kClient, client};
+  if (options_.name.role != Role::kController && options_.name.role != Role::kHost) return;
+  peers_->meet(process_of(name, options_.cluster.islands), name);
+}
+
 void Member::on_news(const PeerNews& news) {
   if (is_orphaned_) return;
+  if (options_.on_peer) options_.on_peer(news);
+  if (news.is_lost && news.name.role == Role::kClient && options_.clients_max == 0) {
+    // Its number is never used again. Not within what the conversation is about to do.
+    wiring_.engine.post([this, process = process_of(news.name, options_.cluster.islands),
+                         here = std::weak_ptr<bool>(is_here_)] {
+      if (!here.expired()) peers_->leave(process);
+    });
+  }
   const bool is_follower = options_.name.role == Role::kIsland || options_.name.role == Role::kHost;
   if (is_follower && news.name.role == Role::kController) {
     if (!news.is_lost && controller_life_ == 0) {

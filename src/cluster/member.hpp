@@ -14,7 +14,7 @@
 #include "function/native_registry.hpp"
 #include "seaway/client.hpp"
 #include "transport/bulk.hpp"
-#include "transport/simulated_wire.hpp"
+#include "transport/wires.hpp"
 
 namespace seaway::cluster {
 
@@ -25,7 +25,7 @@ transport::ProcessId process_of(const RoleName& name, std::uint32_t islands);
 /// What a process is given at its start. All of it outlives the member.
 struct MemberWiring {
   actor::Engine& engine;  // Its own.
-  transport::SimulatedWires& wires;
+  transport::Wires& wires;
   events::EventStream& events;
   function::NativeRegistry& natives;
 };
@@ -33,15 +33,20 @@ struct MemberWiring {
 struct MemberOptions {
   EmbeddedOptions cluster;
   RoleName name;
-  std::uint32_t clients_max = 1;  // The largest id of a client.
-  std::uint32_t life = 1;         // How often this process has begun, with this time.
+  /// The largest id of a client; 0: clients are met as they come, and forgotten when they go.
+  std::uint32_t clients_max = 1;
+  std::uint32_t life = 1;  // How often this process has begun, with this time.
   std::uint64_t seed = 0;
+  /// As PeersOptions; the controller waits longer than the others.
+  std::uint64_t heartbeat_ns = 250'000'000, silence_ns = 1'000'000'000;
   /// Called once when a scheduler or a host has lost its controller, or when the controller has
   /// begun a new life: nothing that it knows means anything any more, and its process is to end and
   /// to begin anew. From the control thread; the member may not end within the call.
   std::function<void()> on_orphaned;
   /// See PeersOptions.
   std::function<void()> on_out_of_memory;
+  /// Hears what became of others before the role does. May be empty.
+  std::function<void(const PeerNews& news)> on_peer;
 };
 
 /// The wiring of one process: role, router, transport and conversations. Control thread only,
@@ -55,6 +60,10 @@ class Member {
 
   /// A client's: says hello and waits for the answer. From a body or a thread of its own.
   Result<Client> connect(ClientOptions options, std::shared_ptr<void> keep_alive = nullptr);
+
+  /// A client that is about to connect, where they are met as they come. Of the controller and
+  /// hosts; others have nothing to say to it.
+  void meet_client(ClientId client);
 
   const RoleName& name() const { return options_.name; }
   std::uint32_t life() const { return options_.life; }
@@ -88,6 +97,7 @@ class Member {
   std::shared_ptr<client::Session> session_;
   std::uint32_t controller_life_ = 0;  // The one that it has joined; 0: none yet.
   bool is_orphaned_ = false;
+  std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);
 };
 
 }  // namespace seaway::cluster

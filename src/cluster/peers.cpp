@@ -3,6 +3,7 @@
 #include "cluster/peers.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "base/check.hpp"
@@ -47,8 +48,8 @@ std::string to_string(const RoleName& name) {
   return "client " + std::to_string(name.index);
 }
 
-Peers::Peers(actor::Engine& engine, transport::SimulatedWires& wires, PeersOptions options,
-             Deliver deliver, Tell tell)
+Peers::Peers(actor::Engine& engine, transport::Wires& wires, PeersOptions options, Deliver deliver,
+             Tell tell)
     : engine_(engine),
       wires_(wires),
       options_(std::move(options)),
@@ -74,6 +75,11 @@ void Peers::meet(ProcessId process, RoleName name) {
   if (process == options_.self || peers_.contains(process)) return;
   Peer& peer = peers_[process];
   peer.name = name;
+  // Nothing of what the two said before is ever heard.
+  if (const auto left = left_.find(process); left != left_.end()) {
+    std::tie(peer.attempt, peer.epoch_min) = left->second;
+    left_.erase(left);
+  }
   processes_[name] = process;
   begin(process, peer);
   attach(process);
@@ -86,7 +92,8 @@ void Peers::leave(ProcessId process) {
   if (!peer) return;
   peer->conversation->end();
   write(process, *peer);
-  wires_.close(options_.self, process);
+  wires_.forget(options_.self, process);
+  left_[process] = {peer->attempt, peer->epoch_min};
   processes_.erase(peer->name);
   peers_.erase(process);
 }
@@ -222,7 +229,7 @@ void Peers::turn(ProcessId process) {
     wires_.close(options_.self, process);
     SEAWAY_PROBE_IF(peer.conversation->has_ended(), "a conversation ends");
     if (peer.conversation->has_ended()) lose(process, peer);
-    if (!peer.is_absent) connect_later(process, peer);
+    if (!peer.is_absent || wires_.goes_on_looking()) connect_later(process, peer);
   }
   set_timer();
 }

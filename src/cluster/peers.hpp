@@ -14,7 +14,7 @@
 #include "base/random.hpp"
 #include "transport/conversation.hpp"
 #include "transport/packet.hpp"
-#include "transport/simulated_wire.hpp"
+#include "transport/wires.hpp"
 
 namespace seaway::cluster {
 
@@ -64,13 +64,13 @@ class Peers {
   using Deliver = std::function<void(const RoleName& name, Frame frame)>;
   using Tell = std::function<void(const PeerNews& news)>;
 
-  Peers(actor::Engine& engine, transport::SimulatedWires& wires, PeersOptions options,
-        Deliver deliver, Tell tell);
+  Peers(actor::Engine& engine, transport::Wires& wires, PeersOptions options, Deliver deliver,
+        Tell tell);
   ~Peers();
 
   /// `process`, which plays `name`, is talked with from now on.
   void meet(transport::ProcessId process, RoleName name);
-  /// It is not a peer any more: the conversation ends in peace.
+  /// It is not a peer any more: the conversation ends in peace. It may be met again.
   void leave(transport::ProcessId process);
 
   /// To whoever plays `to`. Without such a peer, or while it is known to be lost, it is dropped:
@@ -115,13 +115,15 @@ class Peers {
   std::function<void()> guarded(std::function<void()> work) const;
 
   actor::Engine& engine_;
-  transport::SimulatedWires& wires_;
+  transport::Wires& wires_;
   const PeersOptions options_;
   const Deliver deliver_;
   const Tell tell_;
   RandomStream pauses_;
   std::map<transport::ProcessId, Peer> peers_;
   std::map<RoleName, transport::ProcessId> processes_;
+  /// Of those that were left: the last attempt, and the least epoch of the next.
+  std::map<transport::ProcessId, std::pair<std::uint32_t, std::uint32_t>> left_;
   std::uint64_t timer_ns_ = 0;  // When the timer is due; 0: there is none.
   actor::TimerId timer_ = 0;
   Counts counts_;

@@ -214,6 +214,13 @@ void SimulatedWires::close(ProcessId self, ProcessId peer) {
   close_at(peer, self, own.connection, arrival_ns(own, 0));
 }
 
+void SimulatedWires::forget(ProcessId self, ProcessId peer) {
+  close(self, peer);
+  End& own = end(self, peer);
+  own.is_attached = false;
+  own.port = {};
+}
+
 void SimulatedWires::block(ProcessId from, ProcessId to, bool is_blocked) {
   End& own = end(from, to);
   own.is_blocked = is_blocked;

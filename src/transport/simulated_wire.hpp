@@ -14,10 +14,9 @@
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "transport/link.hpp"
+#include "transport/wires.hpp"
 
 namespace seaway::transport {
-
-using ProcessId = std::uint32_t;
 
 /// How often what goes wrong with one write, in a thousand.
 struct WireFaults {
@@ -37,21 +36,11 @@ struct WireOptions {
   WireFaults faults;
 };
 
-/// What one process hears of its connection to another one.
-struct WirePort {
-  std::function<void()> on_connected;
-  std::function<void(std::span<const std::byte>)> on_bytes;
-  std::function<void()> on_closed;
-  /// Nobody is there, and the machine says so.
-  std::function<void()> on_refused;
-};
-
-/// At most one connection between each two processes, as a stream of bytes in each direction. Bytes
-/// of one direction arrive in their order, each write as a whole or, where it is cut, a first part
-/// of it. All random draws are of streams that belong to one direction, one for each kind of fault,
-/// so that one fault less leaves the others where they were. Single-threaded; ports are called from
-/// what was scheduled, never from within a call. Clock and schedule outlive it.
-class SimulatedWires {
+/// Each write arrives as a whole or, where it is cut, a first part of it. All random draws are of
+/// streams that belong to one direction, one for each kind of fault, so that one fault less leaves
+/// the others where they were. Single-threaded; ports are called from what was scheduled, never
+/// from within a call. Clock and schedule outlive it.
+class SimulatedWires final : public Wires {
  public:
   using Schedule = std::function<void(std::uint64_t at_ns, std::function<void()> work)>;
   struct Counts {
@@ -61,23 +50,20 @@ class SimulatedWires {
 
   SimulatedWires(std::uint32_t processes, WireOptions options, const Clock& clock,
                  Schedule schedule);
-  ~SimulatedWires();
+  ~SimulatedWires() override;
 
-  /// `self` lives, and hears of its connections to `peer` through `port`.
-  void attach(ProcessId self, ProcessId peer, WirePort port);
+  void attach(ProcessId self, ProcessId peer, WirePort port) override;
   /// The process is gone: its connections close, what it wrote last arrives or not, and whoever
   /// tries to reach it is refused; with its machine (`is_silent`) nobody hears anything of either.
   void detach(ProcessId self, bool is_silent);
 
   /// There is a connection of both, as if it had been made before; nobody is told.
   void join(ProcessId self, ProcessId peer);
-  /// Begins a new connection in the place of an old one. Both ends hear of it, or `self` that it
-  /// was refused; over a blocked direction nobody does.
-  void connect(ProcessId self, ProcessId peer);
-  /// Without a connection it is lost.
-  void write(ProcessId self, ProcessId peer, std::vector<std::byte> bytes);
-  /// `self` closes its end; the other one hears of it.
-  void close(ProcessId self, ProcessId peer);
+  /// Over a blocked direction nobody hears of it.
+  void connect(ProcessId self, ProcessId peer) override;
+  void write(ProcessId self, ProcessId peer, std::vector<std::byte> bytes) override;
+  void close(ProcessId self, ProcessId peer) override;
+  void forget(ProcessId self, ProcessId peer) override;
 
   /// Nothing gets from `from` to `to` any more, and nobody is told; what is under way is lost.
   /// Until it is opened again: then what was written meanwhile has still not arrived, and only a

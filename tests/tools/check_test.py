@@ -56,7 +56,9 @@ class CheckTest(unittest.TestCase):
         for header, home in (("caf/all.hpp", "src/actor/a.cpp"), ("kj/array.h", "src/wire/a.cpp"),
                              ("seaway.capnp.h", "src/program/codec.cpp"),
                              ("tbb/task_arena.h", "src/function/a.cpp"),
-                             ("cblas.h", "src/function/b.cpp")):
+                             ("cblas.h", "src/function/b.cpp"),
+                             ("openssl/sha.h", "src/transport/a.cpp"),
+                             ("toml++/toml.h", "tools/seaway/config.cpp")):
             with self.subTest(header):
                 self.write(home, f"#include <{header}>\n")
                 self.expect_green(check.check_fences)

@@ -34,7 +34,8 @@ class CommandTest(unittest.TestCase):
             self.assertIn(part, done.stdout)
 
     def test_help_of_each_verb_has_an_example(self):
-        for verb in ("demo", "bench", "chaos", "new"):
+        for verb in ("demo", "bench", "chaos", "new", "config", "token", "cert", "up", "down", "status",
+                     "controller", "scheduler", "host"):
             done = seaway(verb, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertRegex(done.stdout, rf"example: seaway {verb} [\w-]")

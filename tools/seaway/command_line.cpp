@@ -16,8 +16,11 @@ constexpr const char* kFooter = R"(examples:
   seaway demo list
   seaway demo digits
   seaway bench clock --json
+  seaway up --islands 2 --devices 4
   seaway chaos --seeds 1..1000
   seaway new app word_count
+  seaway config check cluster.toml
+  seaway token create --tenant physics --role client --out physics.token
 
 exit codes:
   0  all went well
@@ -38,7 +41,10 @@ int run_command_line(int argument_count, char** arguments, std::initializer_list
   std::vector<std::string_view> verbs;
   std::vector<CLI::App*> subcommands = app.get_subcommands([](CLI::App*) { return true; });
   std::vector<std::string> names;
-  for (const CLI::App* verb : subcommands) names.push_back(verb->get_name());
+  for (const CLI::App* verb : subcommands) {
+    names.push_back(verb->get_name());
+    for (const std::string& alias : verb->get_aliases()) names.push_back(alias);
+  }
   verbs.assign(names.begin(), names.end());
   // An unknown verb would only be called an unexpected argument.
   if (argument_count > 1 && arguments[1][0] != '-' &&

@@ -19,12 +19,17 @@ int run(const Arguments& arguments) {
   std::vector<std::string_view> names;
   for (const demos::Demo& demo : demos::demos()) {
     if (demo.name == arguments.name) {
-      if (!arguments.options.simulation_seed || demo.can_be_simulated) {
-        return demo.run(arguments.options);
+      if (arguments.options.simulation_seed && !demo.can_be_simulated) {
+        std::fprintf(stderr, "seaway: demo %s needs a real cluster; leave out --simulate\n",
+                     demo.name);
+        return kBadUsage;
       }
-      std::fprintf(stderr, "seaway: demo %s needs a real cluster; leave out --simulate\n",
-                   demo.name);
-      return kBadUsage;
+      if (!arguments.options.cluster.empty() && !demo.can_be_elsewhere) {
+        std::fprintf(stderr, "seaway: demo %s has a cluster of its own; leave out --cluster\n",
+                     demo.name);
+        return kBadUsage;
+      }
+      return demo.run(arguments.options);
     }
     names.push_back(demo.name);
   }
@@ -41,7 +46,8 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_demo(CLI::App& app, int& exit_code) {
-  CLI::App* const verb = app.add_subcommand("demo", "Run a demo, which checks itself");
+  CLI::App* const verb =
+      app.add_subcommand("demo", "Run a demo, which checks itself")->alias("run");
   const auto arguments = std::make_shared<Arguments>();
   verb->add_option("name", arguments->name, "a demo, or `list` to see all")->required();
   verb->add_option("--trace", arguments->options.trace_path,
@@ -54,7 +60,13 @@ void add_demo(CLI::App& app, int& exit_code) {
       "how much work: pingpong's rounds, skynet's leaves, kv's operations of each user");
   verb->add_option("--simulate", arguments->options.simulation_seed,
                    "run in the simulator, from this seed: the demos on actors can");
-  verb->footer("example: seaway demo digits --trace digits.json");
+  CLI::Option* const simulated = verb->get_option("--simulate");
+  verb->add_option("--cluster", arguments->options.cluster,
+                   "on a cluster that runs, such as `seaway up` starts: unix:PATH")
+      ->excludes(simulated);
+  verb->footer(
+      "example: seaway demo digits --trace digits.json\n"
+      "         seaway run digits --cluster unix:/run/user/1000/seaway/ctl.sock");
   verb->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -19,10 +19,15 @@ constexpr const char* kChaosSummary = "Test random programs under a random order
 
 /// Each adds its verb to `app`; when the verb is chosen, parsing runs it and sets `exit_code`.
 void add_demo(CLI::App& app, int& exit_code);
+void add_config(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_first_result(CLI::App& app, int& exit_code);
 void add_chaos(CLI::App& app, int& exit_code);            // In `seaway-chaos`,
 void add_chaos_elsewhere(CLI::App& app, int& exit_code);  // which this hands over to.
+void add_token(CLI::App& app, int& exit_code);
+void add_cert(CLI::App& app, int& exit_code);
 void add_new(CLI::App& app, int& exit_code);
+void add_roles(CLI::App& app, int& exit_code);  // Controller, scheduler, host.
+void add_up(CLI::App& app, int& exit_code);     // And down, and status.
 
 }  // namespace seaway::tools

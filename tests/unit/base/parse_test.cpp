@@ -13,16 +13,19 @@ TEST(ParseDuration, ReadsEachUnitExactly) {
   EXPECT_EQ(parse_duration_ns("1.5ms").value(), 1'500'000u);
   EXPECT_EQ(parse_duration_ns("0.1s").value(), 100'000'000u);
   EXPECT_EQ(parse_duration_ns("2min").value(), 120'000'000'000u);
+  EXPECT_EQ(parse_duration_ns("12h").value(), 43'200'000'000'000u);
+  EXPECT_EQ(parse_duration_ns("30d").value(), 2'592'000'000'000'000u);
   EXPECT_EQ(parse_duration_ns("0").value(), 0u);
 }
 
 TEST(ParseDuration, SaysWhatIsWrong) {
-  EXPECT_EQ(parse_duration_ns("50").status(),
-            invalid_argument("duration \"50\" has no unit (known: ns, us, ms, s, min); write for "
-                             "example 50us or 1.5ms"));
+  EXPECT_EQ(
+      parse_duration_ns("50").status(),
+      invalid_argument("duration \"50\" has no unit (known: ns, us, ms, s, min, h, d); write for "
+                       "example 50us or 1.5ms"));
   EXPECT_EQ(parse_duration_ns("5 ms").status(),
             invalid_argument("duration \"5 ms\" has the unknown unit \" ms\" (known: ns, us, ms, "
-                             "s, min); write for example 50us or 1.5ms"));
+                             "s, min, h, d); write for example 50us or 1.5ms"));
   EXPECT_EQ(parse_duration_ns("-1s").status(),
             invalid_argument("duration \"-1s\" does not begin with a number; write for example "
                              "50us or 1.5ms"));

@@ -69,7 +69,7 @@ TEST(Embedded, LinksBetweenIslandsAreReadFromItsWord) {
             (transport::LinkOptions{.latency_ns = 50'000, .bytes_per_second = 1'000'000'000}));
   EXPECT_EQ(cluster::parse_embedded("embedded:link_latency=50").status(),
             invalid_argument("link_latency: duration \"50\" has no unit (known: ns, us, ms, s, "
-                             "min); write for example 50us or 1.5ms"));
+                             "min, h, d); write for example 50us or 1.5ms"));
 }
 
 class ClusterFromTheEnvironment : public testing::Test {

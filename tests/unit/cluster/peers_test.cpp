@@ -11,6 +11,7 @@
 
 #include "actor/seeded_engine.hpp"
 #include "actor/seeded_process.hpp"
+#include "transport/simulated_wire.hpp"
 
 namespace seaway::cluster {
 namespace {

@@ -91,7 +91,7 @@ TEST(LinkOptions, SayWhichOptionIsWrong) {
                 "link option \"link_speed\" is unknown; known: link_latency, link_bandwidth"));
   EXPECT_EQ(set_link_option(options, "link_latency", "50"),
             invalid_argument("link_latency: duration \"50\" has no unit (known: ns, us, ms, s, "
-                             "min); write for example 50us or 1.5ms"));
+                             "min, h, d); write for example 50us or 1.5ms"));
   EXPECT_EQ(set_link_option(options, "link_bandwidth", "").code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(options, LinkOptions{});
 }

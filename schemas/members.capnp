@@ -1,0 +1,47 @@
+@0xc2b8e60f7a914d35;
+# What processes ask the controller's process about the cluster itself, on connections of their own
+# (schemas/wires.capnp, `ask`): one Question, one Answer.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("seaway::wire");
+
+struct Question {
+  union {
+    # I begin a life as this role; a client is given its number.
+    enrol :group {
+      role @0 :UInt8;
+      index @1 :UInt32;
+    }
+    # The life that began listens here.
+    announce :group {
+      process @2 :UInt32;
+      life @3 :UInt32;
+      address @4 :Text;
+    }
+    # Where does that process listen?
+    find @5 :UInt32;
+    # What is there, as JSON.
+    status @6 :Void;
+    # End, and everybody with you.
+    stop @7 :Void;
+  }
+}
+
+struct Answer {
+  union {
+    enrolled :group {
+      process @0 :UInt32;
+      index @1 :UInt32;
+      life @2 :UInt32;
+      cluster @3 :UInt64;
+      # "embedded:islands=2,devices=4": what each role is told of the whole.
+      spec @4 :Text;
+      # How often whoever has nothing to say says so, and when he is given up.
+      heartbeatNs @8 :UInt64;
+      silenceNs @9 :UInt64;
+    }
+    address @5 :Text;
+    status @6 :Text;
+    done @7 :Void;
+  }
+}

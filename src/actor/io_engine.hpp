@@ -1,0 +1,31 @@
+// IoEngine: the engine of a process that talks with others: its control thread waits for sockets,
+// too.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "actor/engine.hpp"
+#include "transport/io_loop.hpp"
+
+namespace seaway::actor {
+
+/// An engine whose control thread waits in an IoLoop: a message from another process wakes this one
+/// thread, which reads it, runs the actors that it is for, and writes what they answer. Clients
+/// that wait never take that thread's place.
+class IoEngine : public Engine {
+ public:
+  /// Begins and ends on the control thread, and lives as long as the actors do. What uses it is
+  /// made and ended there, before stop(): see run_on_control_thread().
+  virtual transport::IoLoop& loop() = 0;
+};
+
+/// As make_control_engine().
+std::unique_ptr<IoEngine> make_io_engine(const Clock& clock);
+
+/// Runs `work` on the control thread and waits until it is done. Not from that thread, and not
+/// after stop().
+void run_on_control_thread(Engine& engine, const std::function<void()>& work);
+
+}  // namespace seaway::actor

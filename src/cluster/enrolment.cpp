@@ -1,0 +1,114 @@
+// A table of lives.
+
+#include "cluster/enrolment.hpp"
+
+#include <algorithm>
+
+#include "cluster/member.hpp"
+
+namespace seaway::cluster {
+
+using actor::Role;
+using transport::ProcessId;
+
+namespace {
+
+constexpr std::size_t kAddressBytesMax = 256;
+
+}  // namespace
+
+Result<Enrolment::Place> Enrolment::enrol(const RoleName& name) {
+  RoleName wanted = name;
+  if (name.role == Role::kController) {
+    return invalid_argument("a cluster has one controller, which is here; join it as a host");
+  }
+  if (name.role == Role::kClient) {
+    if (clients_ >= kClientsAtOnce) {
+      return resource_exhausted("the cluster has " + std::to_string(clients_) +
+                                " clients, which is the limit; end one, or wait until one ends");
+    }
+    if (last_client_ >= kClientsMax) {
+      return resource_exhausted("the controller has had " + std::to_string(last_client_) +
+                                " clients, which is the limit of one life; restart it");
+    }
+    wanted.index = last_client_ + 1;
+  } else if (name.index >= islands_) {
+    return invalid_argument("there is no island " + std::to_string(name.index) +
+                            "; the cluster has islands 0 to " + std::to_string(islands_ - 1));
+  }
+  const ProcessId process = process_of(wanted, islands_);
+  Place& place = places_[process];
+  if (place.is_there) {
+    return resource_exhausted(to_string(wanted) + " is there already, in its life " +
+                              std::to_string(place.life) +
+                              "; end that process first, or join as another island");
+  }
+  place.life = std::max(place.life, lives_before_);
+  if (const std::uint32_t lives = place.life - lives_before_; lives >= kLivesMax) {
+    return resource_exhausted(to_string(wanted) + " has begun " + std::to_string(lives) +
+                              " lives, which is the limit; restart the controller");
+  }
+  if (wanted.role == Role::kClient) {
+    ++last_client_;
+    ++clients_;
+  }
+  place.process = process;
+  place.name = wanted;
+  ++place.life;
+  place.address.clear();
+  return place;
+}
+
+Status Enrolment::announce(ProcessId process, std::uint32_t life, const std::string& address) {
+  const auto found = places_.find(process);
+  if (found == places_.end() || found->second.life != life) {
+    return invalid_argument("process " + std::to_string(process) + " is not in its life " +
+                            std::to_string(life) + "; enrol first");
+  }
+  if (address.empty() || address.size() > kAddressBytesMax) {
+    return invalid_argument("an address has 1 to " + std::to_string(kAddressBytesMax) +
+                            " bytes; this one has " + std::to_string(address.size()));
+  }
+  found->second.address = address;
+  return {};
+}
+
+Result<std::string> Enrolment::find(ProcessId process) const {
+  const auto found = places_.find(process);
+  if (found == places_.end() || found->second.address.empty()) {
+    return Status(StatusCode::kNotFound,
+                  "process " + std::to_string(process) + " has not said where it listens");
+  }
+  return found->second.address;
+}
+
+Result<Enrolment::Place> Enrolment::admit(ProcessId process) const {
+  const auto found = places_.find(process);
+  if (found == places_.end()) {
+    return Status(StatusCode::kPermissionDenied,
+                  "process " + std::to_string(process) + " is not enrolled here; enrol first");
+  }
+  return found->second;
+}
+
+void Enrolment::came(ProcessId process) {
+  const auto found = places_.find(process);
+  if (found != places_.end()) found->second.is_there = true;
+}
+
+void Enrolment::went(ProcessId process) {
+  const auto found = places_.find(process);
+  if (found == places_.end()) return;
+  found->second.is_there = false;
+  if (found->second.name.role != Role::kClient) return;
+  --clients_;
+  places_.erase(found);
+}
+
+std::vector<Enrolment::Place> Enrolment::places() const {
+  std::vector<Place> places;
+  for (const auto& [process, place] : places_) places.push_back(place);
+  return places;
+}
+
+}  // namespace seaway::cluster

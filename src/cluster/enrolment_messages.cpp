@@ -1,0 +1,149 @@
+// Questions and answers of schemas/members.capnp.
+
+#include "cluster/enrolment_messages.hpp"
+
+#include <members.capnp.h>
+
+#include "wire/frame_builder.hpp"
+#include "wire/frame_reader.hpp"
+
+namespace seaway::cluster {
+namespace {
+
+constexpr std::uint8_t kRolesMax = static_cast<std::uint8_t>(actor::Role::kClient);
+
+struct Writer {
+  wire::Question::Builder builder;
+
+  void operator()(const EnrolQuestion& question) {
+    auto enrol = builder.initEnrol();
+    enrol.setRole(static_cast<std::uint8_t>(question.name.role));
+    enrol.setIndex(question.name.index);
+  }
+  void operator()(const AnnounceQuestion& question) {
+    auto announce = builder.initAnnounce();
+    announce.setProcess(question.process);
+    announce.setLife(question.life);
+    announce.setAddress(question.address);
+  }
+  void operator()(const FindQuestion& question) { builder.setFind(question.process); }
+  void operator()(const StatusQuestion&) { builder.setStatus(); }
+  void operator()(const StopQuestion&) { builder.setStop(); }
+};
+
+/// `read` takes the answer and returns whether it is of the kind that is wanted.
+Status read_answer(const Frame& frame, const auto& read) {
+  return wire::read_frame<wire::Answer>(frame, [&read](wire::Answer::Reader answer) {
+    return read(answer) ? Status() : protocol_error("the answer is to another question");
+  });
+}
+
+}  // namespace
+
+Frame to_frame(const Question& question) {
+  wire::FrameBuilder builder;
+  std::visit(Writer{builder.init_root<wire::Question>()}, question);
+  return builder.finish();
+}
+
+Result<Question> read_question(const Frame& frame) {
+  Question question;
+  const auto read = [&question](wire::Question::Reader asked) -> Status {
+    switch (asked.which()) {
+      case wire::Question::ENROL: {
+        const std::uint8_t role = asked.getEnrol().getRole();
+        if (role > kRolesMax) return protocol_error("there is no role " + std::to_string(role));
+        question = EnrolQuestion{{static_cast<actor::Role>(role), asked.getEnrol().getIndex()}};
+        return {};
+      }
+      case wire::Question::ANNOUNCE: {
+        const auto announce = asked.getAnnounce();
+        question = AnnounceQuestion{announce.getProcess(), announce.getLife(),
+                                    announce.getAddress().cStr()};
+        return {};
+      }
+      case wire::Question::FIND:
+        question = FindQuestion{asked.getFind()};
+        return {};
+      case wire::Question::STATUS:
+        question = StatusQuestion{};
+        return {};
+      case wire::Question::STOP:
+        question = StopQuestion{};
+        return {};
+    }
+    return protocol_error("this question is not known here");
+  };
+  if (Status status = wire::read_frame<wire::Question>(frame, read); !status.ok()) return status;
+  return question;
+}
+
+Frame enrolled_frame(const Enrolled& enrolled) {
+  wire::FrameBuilder builder;
+  auto answer = builder.init_root<wire::Answer>().initEnrolled();
+  answer.setProcess(enrolled.process);
+  answer.setIndex(enrolled.index);
+  answer.setLife(enrolled.life);
+  answer.setCluster(enrolled.cluster);
+  answer.setSpec(enrolled.spec);
+  answer.setHeartbeatNs(enrolled.heartbeat_ns);
+  answer.setSilenceNs(enrolled.silence_ns);
+  return builder.finish();
+}
+
+Frame address_frame(const std::string& address) {
+  wire::FrameBuilder builder;
+  builder.init_root<wire::Answer>().setAddress(address);
+  return builder.finish();
+}
+
+Frame status_frame(const std::string& json) {
+  wire::FrameBuilder builder;
+  builder.init_root<wire::Answer>().setStatus(json);
+  return builder.finish();
+}
+
+Frame done_frame() {
+  wire::FrameBuilder builder;
+  builder.init_root<wire::Answer>().setDone();
+  return builder.finish();
+}
+
+Result<Enrolled> read_enrolled(const Frame& frame) {
+  Enrolled enrolled;
+  const Status status = read_answer(frame, [&enrolled](wire::Answer::Reader answer) {
+    if (!answer.isEnrolled()) return false;
+    const auto said = answer.getEnrolled();
+    enrolled = {said.getProcess(),     said.getIndex(),       said.getLife(),     said.getCluster(),
+                said.getSpec().cStr(), said.getHeartbeatNs(), said.getSilenceNs()};
+    return true;
+  });
+  if (!status.ok()) return status;
+  return enrolled;
+}
+
+Result<std::string> read_address(const Frame& frame) {
+  std::string address;
+  const Status status = read_answer(frame, [&address](wire::Answer::Reader answer) {
+    if (answer.isAddress()) address = answer.getAddress().cStr();
+    return answer.isAddress();
+  });
+  if (!status.ok()) return status;
+  return address;
+}
+
+Result<std::string> read_status(const Frame& frame) {
+  std::string json;
+  const Status status = read_answer(frame, [&json](wire::Answer::Reader answer) {
+    if (answer.isStatus()) json = answer.getStatus().cStr();
+    return answer.isStatus();
+  });
+  if (!status.ok()) return status;
+  return json;
+}
+
+Status read_done(const Frame& frame) {
+  return read_answer(frame, [](wire::Answer::Reader answer) { return answer.isDone(); });
+}
+
+}  // namespace seaway::cluster

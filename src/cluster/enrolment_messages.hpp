@@ -1,0 +1,55 @@
+// Questions to the controller's process about the cluster itself, and answers, as frames.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "base/frame.hpp"
+#include "cluster/peers.hpp"
+#include "seaway/status.hpp"
+
+namespace seaway::cluster {
+
+// See schemas/members.capnp.
+struct EnrolQuestion {
+  RoleName name;
+};
+struct AnnounceQuestion {
+  transport::ProcessId process = 0;
+  std::uint32_t life = 0;
+  std::string address;
+};
+struct FindQuestion {
+  transport::ProcessId process = 0;
+};
+struct StatusQuestion {};
+struct StopQuestion {};
+using Question =
+    std::variant<EnrolQuestion, AnnounceQuestion, FindQuestion, StatusQuestion, StopQuestion>;
+
+Frame to_frame(const Question& question);
+/// Errors: kProtocolError.
+Result<Question> read_question(const Frame& frame);
+
+struct Enrolled {
+  transport::ProcessId process = 0;
+  std::uint32_t index = 0;
+  std::uint32_t life = 0;
+  std::uint64_t cluster = 0;
+  std::string spec;
+  std::uint64_t heartbeat_ns = 0, silence_ns = 0;
+};
+
+Frame enrolled_frame(const Enrolled& enrolled);
+Frame address_frame(const std::string& address);
+Frame status_frame(const std::string& json);
+Frame done_frame();
+// Errors of all: kProtocolError, also for another answer.
+Result<Enrolled> read_enrolled(const Frame& frame);
+Result<std::string> read_address(const Frame& frame);
+Result<std::string> read_status(const Frame& frame);
+Status read_done(const Frame& frame);
+
+}  // namespace seaway::cluster

@@ -1,0 +1,376 @@
+// Enrolling, listening, playing the role, and ending all that in order.
+
+#include "cluster/process.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "actor/io_engine.hpp"
+#include "base/check.hpp"
+#include "base/random.hpp"
+#include "cluster/enrolment.hpp"
+#include "cluster/enrolment_messages.hpp"
+#include "cluster/member.hpp"
+#include "events/event_stream.hpp"
+#include "events/json_text.hpp"
+#include "function/native_registry.hpp"
+#include "function/tbb_parallelism.hpp"
+#include "transport/socket_wires.hpp"
+
+namespace seaway::cluster {
+
+using actor::Role;
+using transport::ProcessId;
+
+namespace {
+
+constexpr std::uint64_t kAskNs = 2'000'000'000;
+constexpr std::uint64_t kPauseNs = 20'000'000;  // Before a controller is asked again.
+constexpr ProcessId kControllerProcess = 0;
+
+Result<Frame> ask_now(actor::IoEngine& engine, const std::string& address, std::uint64_t cluster,
+                      const Question& question, std::uint64_t most_ns) {
+  std::optional<Result<Frame>> answer;
+  std::atomic<bool> is_done = false;
+  engine.post([&] {
+    transport::ask(engine.loop(), address, cluster, to_frame(question), most_ns,
+                   [&](Result<Frame> said) {
+                     answer.emplace(std::move(said));
+                     is_done.store(true);
+                     engine.notify();
+                   });
+  });
+  engine.wait([&is_done] { return is_done.load(); }, 0);
+  return *std::move(answer);
+}
+
+void pause(actor::Engine& engine) {
+  engine.wait([] { return false; }, engine.clock().now_ns() + kPauseNs);
+}
+
+/// Wires that may be taken away while those who use them still live: then nothing is said any more.
+class PassingWires final : public transport::Wires {
+ public:
+  void use(std::unique_ptr<transport::SocketWires> wires) { wires_ = std::move(wires); }
+  transport::SocketWires* get() { return wires_.get(); }
+
+  void attach(ProcessId self, ProcessId peer, transport::WirePort port) override {
+    if (wires_) wires_->attach(self, peer, std::move(port));
+  }
+  void connect(ProcessId self, ProcessId peer) override {
+    if (wires_) wires_->connect(self, peer);
+  }
+  void write(ProcessId self, ProcessId peer, std::vector<std::byte> bytes) override {
+    if (wires_) wires_->write(self, peer, std::move(bytes));
+  }
+  void close(ProcessId self, ProcessId peer) override {
+    if (wires_) wires_->close(self, peer);
+  }
+  void forget(ProcessId self, ProcessId peer) override {
+    if (wires_) wires_->forget(self, peer);
+  }
+  bool goes_on_looking() const override { return true; }
+
+ private:
+  std::unique_ptr<transport::SocketWires> wires_;
+};
+
+std::string_view word_of(Role role) {
+  switch (role) {
+    case Role::kController:
+      return "controller";
+    case Role::kIsland:
+      return "scheduler";
+    case Role::kHost:
+      return "host";
+    case Role::kClient:
+      break;
+  }
+  return "client";
+}
+
+}  // namespace
+
+struct Process::State {
+  State(ProcessOptions wanted, std::shared_ptr<const Clock> used)
+      : options(std::move(wanted)),
+        owned_clock(std::move(used)),
+        clock(*owned_clock),
+        engine(actor::make_io_engine(clock)) {}
+  ~State();
+
+  Status enrol();
+  Status listen();
+  Status play(device::Compiler compiler);
+  Status announce();
+  transport::SocketHandlers handlers();
+  void answer(const Frame& question, const std::function<void(Result<Frame>)>& done);
+  void find(ProcessId peer, const std::function<void(Result<std::string>)>& done);
+  void on_news(ProcessId peer, bool is_lost);
+  std::string json() const;
+  bool is_controller() const { return options.name.role == Role::kController; }
+
+  ProcessOptions options;
+  const std::shared_ptr<const Clock> owned_clock;
+  const Clock& clock;
+  EmbeddedOptions cluster;
+  ProcessId self = kControllerProcess;
+  std::string address;
+  events::EventStream events{16384};
+  function::NativeRegistry natives;
+  std::unique_ptr<function::TbbParallelism> arena;  // Of a host.
+  std::unique_ptr<actor::IoEngine> engine;
+  // Control thread:
+  PassingWires wires;
+  std::optional<Enrolment> enrolment;          // The controller's.
+  std::map<ProcessId, std::string> addresses;  // That were found before.
+  std::unique_ptr<Member> member;
+};
+
+Process::State::~State() {
+  if (arena) arena->close();  // What still runs there reads and writes arrays of this host.
+  actor::run_on_control_thread(*engine, [this] { wires.use(nullptr); });
+  engine->stop();
+  member.reset();
+}
+
+Status Process::State::enrol() {
+  if (is_controller()) {
+    auto parsed = parse_embedded(options.spec);
+    if (!parsed.ok()) return parsed.status();
+    cluster = *parsed;
+    if (options.life < 1 || options.life > Enrolment::kControllerLivesMax) {
+      return invalid_argument("a controller has lives 1 to " +
+                              std::to_string(Enrolment::kControllerLivesMax) + ", and not life " +
+                              std::to_string(options.life));
+    }
+    enrolment.emplace(cluster.islands, options.life);
+    return {};
+  }
+  const std::uint64_t until_ns = clock.now_ns() + options.join_timeout_ns;
+  for (;;) {
+    auto answer = ask_now(*engine, options.join, 0, EnrolQuestion{options.name}, kAskNs);
+    Status status = answer.status();
+    if (answer.ok()) {
+      const auto enrolled = read_enrolled(*answer);
+      if (!enrolled.ok()) return enrolled.status();
+      auto parsed = parse_embedded(enrolled->spec);
+      if (!parsed.ok()) return parsed.status();
+      cluster = *parsed;
+      self = enrolled->process;
+      options.name.index = enrolled->index;
+      options.life = enrolled->life;
+      options.cluster = enrolled->cluster;
+      options.heartbeat_ns = enrolled->heartbeat_ns;
+      options.silence_ns = enrolled->silence_ns;
+      return {};
+    }
+    // It may not be there yet, or the process of before may not be known to be gone.
+    const bool may_pass = status.code() == StatusCode::kHostLost ||
+                          status.code() == StatusCode::kDeadlineExceeded ||
+                          status.code() == StatusCode::kResourceExhausted;
+    if (!may_pass) return status;
+    if (clock.now_ns() + kPauseNs >= until_ns) {
+      return {StatusCode::kDeadlineExceeded,
+              "no controller at " + options.join + " took this process as " +
+                  to_string(options.name) + " in time: " + status.to_string()};
+    }
+    pause(*engine);
+  }
+}
+
+transport::SocketHandlers Process::State::handlers() {
+  transport::SocketHandlers handlers;
+  handlers.admit = [this](ProcessId peer, const transport::Caller&) -> Status {
+    if (!member) return {StatusCode::kIslandUnavailable, "it has not begun yet; try again"};
+    if (enrolment) {
+      const auto place = enrolment->admit(peer);
+      if (!place.ok()) return place.status();
+    }
+    const ProcessId roles = process_of({Role::kClient, 0}, cluster.islands);
+    if (peer > roles) member->meet_client(peer - roles);
+    return {};
+  };
+  handlers.answer = [this](const transport::Caller&, const Frame& question,
+                           std::function<void(Result<Frame>)> done) { answer(question, done); };
+  handlers.find = [this](ProcessId peer, std::function<void(Result<std::string>)> done) {
+    find(peer, done);
+  };
+  return handlers;
+}
+
+Status Process::State::listen() {
+  transport::SocketOptions sockets;
+  sockets.self = self;
+  sockets.cluster = options.cluster;
+  sockets.listen = options.listen;
+  Status status;
+  actor::run_on_control_thread(*engine, [&] {
+    auto made = transport::SocketWires::make(engine->loop(), sockets, handlers());
+    if (!made.ok()) {
+      status = made.status();
+      return;
+    }
+    address = (*made)->address();
+    wires.use(std::move(made).value());
+  });
+  return status;
+}
+
+Status Process::State::announce() {
+  if (is_controller() || address.empty()) return {};
+  auto answer = ask_now(*engine, options.join, options.cluster,
+                        AnnounceQuestion{self, options.life, address}, kAskNs);
+  return answer.ok() ? read_done(*answer) : answer.status();
+}
+
+Status Process::State::play(device::Compiler compiler) {
+  MemberOptions wanted;
+  wanted.cluster = cluster;
+  wanted.name = options.name;
+  wanted.clients_max = 0;
+  wanted.life = options.life;
+  wanted.seed = mix64(options.cluster ^ mix64(self) ^ options.life);
+  wanted.heartbeat_ns = options.heartbeat_ns;
+  wanted.silence_ns = options.silence_ns;
+  wanted.on_orphaned = options.on_orphaned;
+  wanted.on_peer = [this](const PeerNews& news) {
+    if (!enrolment) return;
+    const ProcessId peer = process_of(news.name, cluster.islands);
+    news.is_lost ? enrolment->went(peer) : enrolment->came(peer);
+  };
+  if (options.name.role == Role::kHost) {
+    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    arena =
+        std::make_unique<function::TbbParallelism>(cluster.threads > 0 ? cluster.threads : cores);
+  }
+  actor::run_on_control_thread(*engine, [&] {
+    member = std::make_unique<Member>(
+        std::move(wanted), MemberWiring{*engine, wires, events, natives},
+        [&](IslandId, std::function<void()> on_progress) -> std::unique_ptr<device::Backend> {
+          return std::make_unique<device::CpuBackend>(*engine, *arena, std::move(on_progress),
+                                                      std::move(compiler));
+        });
+  });
+  return {};
+}
+
+void Process::State::find(ProcessId peer, const std::function<void(Result<std::string>)>& done) {
+  if (peer > process_of({Role::kClient, 0}, cluster.islands)) {
+    return done(Status(StatusCode::kNotFound, "nobody connects to clients"));
+  }
+  if (enrolment) return done(enrolment->find(peer));
+  if (peer == kControllerProcess) return done(options.join);
+  const auto take = [this, peer, done](Result<Frame> answer) {
+    Result<std::string> found = answer.ok() ? read_address(*answer) : answer.status();
+    // Without a controller the others are where they were, or nowhere.
+    if (found.ok()) addresses[peer] = *found;
+    const auto before = addresses.find(peer);
+    const bool is_unknown = found.status().code() == StatusCode::kNotFound;
+    if (found.ok() || is_unknown || before == addresses.end()) return done(std::move(found));
+    done(before->second);
+  };
+  transport::ask(engine->loop(), options.join, options.cluster, to_frame(FindQuestion{peer}),
+                 kAskNs, take);
+}
+
+void Process::State::answer(const Frame& question, const std::function<void(Result<Frame>)>& done) {
+  const auto asked = read_question(question);
+  if (!asked.ok()) return done(asked.status());
+  if (!enrolment) {
+    return done(Status(StatusCode::kNotFound,
+                       "this is " + to_string(options.name) + "; ask the controller"));
+  }
+  if (const auto* enrol = std::get_if<EnrolQuestion>(&*asked)) {
+    auto place = enrolment->enrol(enrol->name);
+    if (!place.ok()) return done(place.status());
+    return done(enrolled_frame({place->process, place->name.index, place->life, options.cluster,
+                                options.spec, options.heartbeat_ns, options.silence_ns}));
+  }
+  if (const auto* said = std::get_if<AnnounceQuestion>(&*asked)) {
+    const Status status = enrolment->announce(said->process, said->life, said->address);
+    return done(status.ok() ? Result<Frame>(done_frame()) : Result<Frame>(status));
+  }
+  if (const auto* find = std::get_if<FindQuestion>(&*asked)) {
+    const auto found = enrolment->find(find->process);
+    return done(found.ok() ? Result<Frame>(address_frame(*found)) : found.status());
+  }
+  if (std::holds_alternative<StatusQuestion>(*asked)) return done(status_frame(json()));
+  done(done_frame());
+  options.on_stop();
+}
+
+std::string Process::State::json() const {
+  std::string text = "{\"address\":" + events::quoted(address) +
+                     ",\"spec\":" + events::quoted(options.spec) +
+                     ",\"life\":" + std::to_string(options.life) +
+                     ",\"islands\":" + std::to_string(cluster.islands) +
+                     ",\"devices\":" + std::to_string(cluster.devices) + ",\"processes\":[";
+  bool is_first = true;
+  for (const Enrolment::Place& place : enrolment->places()) {
+    text += std::string(is_first ? "" : ",") +
+            "{\"role\":" + events::quoted(word_of(place.name.role)) +
+            ",\"index\":" + std::to_string(place.name.index) +
+            ",\"life\":" + std::to_string(place.life) +
+            ",\"there\":" + (place.is_there ? "true" : "false") +
+            ",\"address\":" + events::quoted(place.address) + "}";
+    is_first = false;
+  }
+  return text + "]}";
+}
+
+Process::Process(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Process::~Process() = default;
+
+Result<std::shared_ptr<Process>> Process::start(ProcessOptions options,
+                                                std::shared_ptr<const Clock> clock,
+                                                device::Compiler compiler) {
+  auto state = std::make_unique<State>(std::move(options), std::move(clock));
+  for (const auto& step : {&State::enrol, &State::listen, &State::announce}) {
+    if (Status status = (*state.*step)(); !status.ok()) return status;
+  }
+  if (Status status = state->play(std::move(compiler)); !status.ok()) return status;
+  // The last handle may go on its own thread, which cannot wait for itself.
+  return std::shared_ptr<Process>(new Process(std::move(state)), [](Process* process) {
+    if (process->on_control_thread()) {
+      std::thread([process] { delete process; }).detach();
+    } else {
+      delete process;
+    }
+  });
+}
+
+Result<Client> Process::connect(ClientOptions options, std::shared_ptr<void> keep_alive) {
+  return state_->member->connect(std::move(options), std::move(keep_alive));
+}
+
+const std::string& Process::address() const { return state_->address; }
+const RoleName& Process::name() const { return state_->options.name; }
+std::uint32_t Process::life() const { return state_->options.life; }
+bool Process::on_control_thread() const { return state_->engine->on_control_thread(); }
+
+std::string Process::status() const {
+  std::string json;
+  actor::run_on_control_thread(*state_->engine, [&] { json = state_->json(); });
+  return json;
+}
+
+Result<std::string> ask_status(const std::string& address, const Clock& clock,
+                               std::uint64_t timeout_ns) {
+  const auto engine = actor::make_io_engine(clock);
+  auto answer = ask_now(*engine, address, 0, StatusQuestion{}, timeout_ns);
+  if (!answer.ok()) return answer.status();
+  return read_status(*answer);
+}
+
+Status ask_to_stop(const std::string& address, const Clock& clock, std::uint64_t timeout_ns) {
+  const auto engine = actor::make_io_engine(clock);
+  auto answer = ask_now(*engine, address, 0, StopQuestion{}, timeout_ns);
+  return answer.ok() ? read_done(*answer) : answer.status();
+}
+
+}  // namespace seaway::cluster

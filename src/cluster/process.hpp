@@ -1,0 +1,78 @@
+// Process: one role of a cluster whose roles are real processes, with all that it stands on.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.hpp"
+#include "cluster/peers.hpp"
+#include "device/cpu_backend.hpp"
+#include "seaway/client.hpp"
+#include "seaway/status.hpp"
+
+namespace seaway::cluster {
+
+struct ProcessOptions {
+  RoleName name;       // A client's index is given to it.
+  std::string join;    // Where the controller listens; the controller's own: empty.
+  std::string listen;  // "unix:PATH"; of clients empty: nobody connects to them.
+  /// How long it may take until there is a controller that takes it.
+  std::uint64_t join_timeout_ns = 10'000'000'000;
+
+  // Of the controller's process alone; others are told.
+  std::string spec = "embedded";  // What the cluster is made of, in the words of connect().
+  std::uint64_t cluster = 1;      // A number that no other cluster has; not 0.
+  std::uint32_t life = 1;         // How often this controller has begun, with this time.
+  /// As PeersOptions.
+  std::uint64_t heartbeat_ns = 250'000'000, silence_ns = 1'000'000'000;
+
+  /// Nothing that this process knows means anything any more: it is to end, and to begin anew.
+  /// Once, on the control thread.
+  std::function<void()> on_orphaned = [] {};
+  /// Of the controller's: somebody who may has asked the cluster to end. On the control thread.
+  std::function<void()> on_stop = [] {};
+};
+
+/// A role, its engine and its sockets. The process that it is in may have others, of other roles or
+/// clusters. Thread-safe. Not made or ended on its own control thread.
+class Process {
+ public:
+  /// Returns when the role is enrolled and listens; a client, when it can connect. Errors:
+  /// kInvalidArgument for words that are wrong; kDeadlineExceeded, with the last reason, when no
+  /// controller took it in time; those of its sockets.
+  static Result<std::shared_ptr<Process>> start(ProcessOptions options,
+                                                std::shared_ptr<const Clock> clock,
+                                                device::Compiler compiler = function::compile_cpu);
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  /// A client's: says hello and waits for the answer; once. `keep_alive` lives as long as it does.
+  Result<Client> connect(ClientOptions options, std::shared_ptr<void> keep_alive);
+
+  /// Where it listens: "unix:/run/..". Empty: nowhere.
+  const std::string& address() const;
+  const RoleName& name() const;
+  std::uint32_t life() const;
+  /// Of the controller's: who is there, as JSON.
+  std::string status() const;
+  bool on_control_thread() const;
+
+  struct State;
+
+ private:
+  explicit Process(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Asks the controller that listens at `address` for the state of its cluster: JSON. Blocks.
+/// Errors: kHostLost when nobody listens, kDeadlineExceeded.
+Result<std::string> ask_status(const std::string& address, const Clock& clock,
+                               std::uint64_t timeout_ns);
+/// Asks it to end its cluster. Returns when it has said that it does.
+Status ask_to_stop(const std::string& address, const Clock& clock, std::uint64_t timeout_ns);
+
+}  // namespace seaway::cluster

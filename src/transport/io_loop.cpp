@@ -1,0 +1,139 @@
+// KJ's loop in steps: what is ready runs, then its owner has his turn.
+
+#include "transport/io_loop.hpp"
+
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+
+#include "base/check.hpp"
+#include "transport/io_loop_state.hpp"
+
+namespace seaway::transport {
+namespace {
+
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
+
+std::uint64_t now_ns() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
+}
+
+kj::AutoCloseFd checked(int descriptor) {
+  SEAWAY_CHECK(descriptor >= 0, descriptor);
+  return kj::AutoCloseFd(descriptor);
+}
+
+}  // namespace
+
+IoLoop::State::State(Waker::Bell& its_bell)
+    : bell(its_bell),
+      io(kj::setupAsyncIo()),
+      time(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC))),
+      bell_observer(io.unixEventPort, bell.descriptor.get(),
+                    kj::UnixEventPort::FdObserver::OBSERVE_READ),
+      time_observer(io.unixEventPort, time.get(), kj::UnixEventPort::FdObserver::OBSERVE_READ),
+      tasks(*this) {
+  // A write to a connection that is gone is an error like any other.
+  std::signal(SIGPIPE, SIG_IGN);
+  bell.state = this;
+  tasks.add(watch_bell());
+  tasks.add(watch_time());
+}
+
+kj::Promise<void> IoLoop::State::watch_bell() {
+  return bell_observer.whenBecomesReadable().then([this]() {
+    std::uint64_t count = 0;
+    static_cast<void>(!::read(bell.descriptor.get(), &count, sizeof(count)));
+    was_woken = true;
+    notice();
+    return watch_bell();
+  });
+}
+
+kj::Promise<void> IoLoop::State::watch_time() {
+  return time_observer.whenBecomesReadable().then([this]() {
+    std::uint64_t count = 0;
+    static_cast<void>(!::read(time.get(), &count, sizeof(count)));
+    rings_ns = UINT64_MAX;
+    if (due_ns != UINT64_MAX) {
+      const std::uint64_t now = now_ns();
+      if (now >= due_ns) {
+        notice();
+      } else {
+        arm(due_ns - now);
+      }
+    }
+    return watch_time();
+  });
+}
+
+/// A timer that rings too early costs less than one that is set each time.
+void IoLoop::State::arm(std::uint64_t most_ns) {
+  const std::uint64_t now = now_ns();
+  due_ns = most_ns > UINT64_MAX - now ? UINT64_MAX : now + most_ns;
+  if (rings_ns <= due_ns) return;
+  rings_ns = due_ns;
+  itimerspec in = {};
+  in.it_value.tv_sec = static_cast<time_t>(most_ns / kSecondNs);
+  in.it_value.tv_nsec = static_cast<long>(most_ns % kSecondNs);
+  SEAWAY_CHECK(::timerfd_settime(time.get(), 0, &in, nullptr) == 0);
+}
+
+kj::Promise<void> IoLoop::State::after(std::uint64_t pause_ns) {
+  constexpr std::uint64_t kYearNs = 365ull * 24 * 3600 * kSecondNs;
+  return io.lowLevelProvider->getTimer().afterDelay(
+      static_cast<std::int64_t>(std::min(pause_ns, kYearNs)) * kj::NANOSECONDS);
+}
+
+void IoLoop::State::notice() {
+  KJ_IF_MAYBE (fulfiller, waiter) {
+    (*fulfiller)->fulfill();
+  }
+}
+
+void IoLoop::State::run_ready() {
+  kj::evalLater([]() {}).wait(io.waitScope);
+}
+
+IoLoop::IoLoop() {
+  waker_.bell_ = std::make_shared<Waker::Bell>(checked(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)));
+  state_ = std::make_unique<State>(*waker_.bell_);
+}
+IoLoop::~IoLoop() = default;
+
+void IoLoop::poll() {
+  state_->io.unixEventPort.poll();
+  state_->run_ready();
+}
+
+void IoLoop::wait(std::uint64_t most_ns) {
+  State& state = *state_;
+  if (state.was_woken || most_ns == 0) {
+    poll();
+  } else {
+    auto noticed = kj::newPromiseAndFulfiller<void>();
+    state.waiter = kj::mv(noticed.fulfiller);
+    state.due_ns = UINT64_MAX;
+    if (most_ns != UINT64_MAX) state.arm(most_ns);
+    noticed.promise.wait(state.io.waitScope);
+    state.waiter = nullptr;
+  }
+  state.was_woken = false;
+}
+
+void IoLoop::Waker::wake() const {
+  if (std::this_thread::get_id() != bell_->owner) {
+    const std::uint64_t one = 1;
+    static_cast<void>(!::write(bell_->descriptor.get(), &one, sizeof(one)));
+  } else if (bell_->state) {
+    bell_->state->was_woken = true;
+    bell_->state->notice();
+  }
+}
+
+}  // namespace seaway::transport

@@ -1,0 +1,52 @@
+// IoLoop: the one loop of a process that waits for sockets and for time.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace seaway::transport {
+
+/// KJ's event loop, stepped by whoever owns the control thread: sockets and role actors share one
+/// thread, so that a message between two processes wakes one thread at each end and no more.
+///
+/// Belongs to the thread that made it: all calls but wake() come from there, and it ends there,
+/// after all that uses it. What sockets bring is told from within poll() and wait(). The process
+/// ignores SIGPIPE from then on.
+class IoLoop {
+ public:
+  IoLoop();
+  ~IoLoop();
+  IoLoop(const IoLoop&) = delete;
+  IoLoop& operator=(const IoLoop&) = delete;
+
+  /// Tells what has become ready, without waiting.
+  void poll();
+  /// Waits until something is ready, or wake() is called, or `most_ns` have passed; then as poll().
+  void wait(std::uint64_t most_ns);
+
+  /// Ends waits of a loop, which it may outlive.
+  class Waker {
+   public:
+    /// The next wait() ends at once, or the present one does; of an ended loop, nothing. Any
+    /// thread.
+    void wake() const;
+
+   private:
+    friend class IoLoop;
+    struct Bell;
+    std::shared_ptr<Bell> bell_;
+  };
+  const Waker& waker() const { return waker_; }
+  void wake() const { waker_.wake(); }
+
+  /// For the files of this room.
+  struct State;
+  State& state() { return *state_; }
+
+ private:
+  Waker waker_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace seaway::transport

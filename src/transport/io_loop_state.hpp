@@ -1,0 +1,55 @@
+// IoLoop::State: what the files of this room know of the loop: KJ, and who is to be told.
+
+#pragma once
+
+#include <kj/async-io.h>
+#include <kj/async-unix.h>
+
+#include <cstdint>
+#include <thread>
+
+#include "transport/io_loop.hpp"
+
+namespace seaway::transport {
+
+/// An eventfd, which others may still write to when the loop has ended.
+struct IoLoop::Waker::Bell {
+  explicit Bell(kj::AutoCloseFd&& event) : descriptor(kj::mv(event)) {}
+
+  const kj::AutoCloseFd descriptor;
+  const std::thread::id owner = std::this_thread::get_id();
+  State* state = nullptr;  // Of its owner alone; none: it has ended.
+};
+
+struct IoLoop::State final : kj::TaskSet::ErrorHandler {
+  explicit State(Waker::Bell& its_bell);
+  ~State() { bell.state = nullptr; }
+  KJ_DISALLOW_COPY(State);
+
+  /// Something was told to whoever owns the loop, who has his turn now: wait() returns.
+  void notice();
+  /// Runs what is ready, up to what becomes ready meanwhile: nobody keeps the loop to himself.
+  void run_ready();
+  /// Notices after `most_ns`.
+  void arm(std::uint64_t most_ns);
+  kj::Promise<void> watch_bell();
+  kj::Promise<void> watch_time();
+  /// What fails in a task has been told already to those whom it concerns.
+  void taskFailed(kj::Exception&&) override {}
+
+  /// In KJ's time: rounded up to milliseconds, and counted from when the loop was last polled.
+  kj::Promise<void> after(std::uint64_t pause_ns);
+
+  Waker::Bell& bell;
+  kj::AsyncIoContext io;
+  kj::AutoCloseFd time;  // A timerfd: KJ's own timers count in milliseconds.
+  kj::UnixEventPort::FdObserver bell_observer;
+  kj::UnixEventPort::FdObserver time_observer;
+  std::uint64_t rings_ns = UINT64_MAX;  // When `time` does.
+  std::uint64_t due_ns = UINT64_MAX;    // When wait() is to return.
+  bool was_woken = false;
+  kj::Maybe<kj::Own<kj::PromiseFulfiller<void>>> waiter;
+  kj::TaskSet tasks;  // Ends first: tasks hold on to what stands above.
+};
+
+}  // namespace seaway::transport

@@ -1,0 +1,355 @@
+// Sockets by their addresses.
+
+#include "transport/socket_address.hpp"
+
+#include <kj/debug.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "transport/io_loop_state.hpp"
+#include "transport/socket_stream.hpp"
+
+namespace seaway::transport {
+namespace {
+
+constexpr int kBacklog = 256;
+constexpr std::string_view kUnix = "unix:";
+constexpr std::string_view kTcp = "tcp:";
+
+struct Address {
+  sockaddr_storage storage = {};
+  socklen_t size = 0;
+
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+  bool is_unix() const { return storage.ss_family == AF_UNIX; }
+};
+
+Status failure(const std::string& what, const std::string& address, int error) {
+  const std::string text = "cannot " + what + " " + address + ": " + std::strerror(error);
+  switch (error) {
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return {StatusCode::kPermissionDenied, text};
+    case ENOENT:
+    case ENOTDIR:
+    case EADDRNOTAVAIL:
+      return invalid_argument(text);
+    default:
+      return resource_exhausted(text);
+  }
+}
+
+Status no_address(const std::string& address) {
+  return invalid_argument("\"" + address +
+                          "\" is no address; it is unix:PATH or tcp:HOST:PORT, as in "
+                          "unix:/run/seaway/host0 and tcp:10.0.0.7:4711");
+}
+
+Result<Address> unix_address(const std::string& address) {
+  const std::string path = address.substr(kUnix.size());
+  Address result;
+  auto& name = reinterpret_cast<sockaddr_un&>(result.storage);
+  if (path.empty() || path.find('\0') != std::string::npos) return no_address(address);
+  if (path.size() >= sizeof(name.sun_path)) {
+    return invalid_argument(address + " is too long: the path of a Unix socket has at most " +
+                            std::to_string(sizeof(name.sun_path) - 1) +
+                            " bytes; choose a shorter directory");
+  }
+  name.sun_family = AF_UNIX;
+  std::memcpy(name.sun_path, path.data(), path.size());
+  result.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
+  return result;
+}
+
+/// "HOST:PORT" of a tcp: address; the host of an IPv6 address stands in brackets.
+bool split(const std::string& address, std::string& host, std::string& port) {
+  const std::size_t colon = address.rfind(':');
+  if (colon < kTcp.size()) return false;
+  host = address.substr(kTcp.size(), colon - kTcp.size());
+  port = address.substr(colon + 1);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find(':') != std::string::npos) {
+    return false;
+  }
+  std::uint16_t number = 0;
+  const char* const end = port.data() + port.size();
+  const auto [last, error] = std::from_chars(port.data(), end, number);
+  return !host.empty() && error == std::errc() && last == end;
+}
+
+/// All that `address` stands for; with AI_NUMERICHOST in `flags`, without asking anybody.
+Result<std::vector<Address>> tcp_addresses(const std::string& address, int flags) {
+  std::string host;
+  std::string port;
+  if (!split(address, host, port)) return no_address(address);
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = flags | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  if (const int error = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found); error != 0) {
+    return invalid_argument("cannot find " + address + ": " + ::gai_strerror(error));
+  }
+  std::vector<Address> all;
+  for (const addrinfo* one = found; one; one = one->ai_next) {
+    Address result;
+    std::memcpy(&result.storage, one->ai_addr, one->ai_addrlen);
+    result.size = one->ai_addrlen;
+    all.push_back(result);
+  }
+  ::freeaddrinfo(found);
+  return all;
+}
+
+std::string to_string(const Address& address) {
+  char host[NI_MAXHOST];
+  char port[NI_MAXSERV];
+  ::getnameinfo(address.get(), address.size, host, sizeof(host), port, sizeof(port),
+                NI_NUMERICHOST | NI_NUMERICSERV);
+  const bool is_long = address.storage.ss_family == AF_INET6;
+  return std::string(kTcp) + (is_long ? "[" : "") + host + (is_long ? "]:" : ":") + port;
+}
+
+kj::AutoCloseFd open_socket(const Address& address) {
+  return kj::AutoCloseFd(
+      ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
+void send_at_once(int descriptor) {
+  const int on = 1;
+  ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
+/// What the system says of whoever is at the other end, who has `address`.
+Caller caller_of(int descriptor, const Address& address) {
+  Caller caller;
+  if (address.storage.ss_family != AF_UNIX) {
+    caller.name = to_string(address).substr(kTcp.size());
+    return caller;
+  }
+  ucred credentials = {};
+  socklen_t size = sizeof(credentials);
+  caller.is_local = true;
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0) {
+    caller.user = credentials.uid;
+    caller.process = static_cast<std::uint32_t>(credentials.pid);
+  }
+  caller.name =
+      "user " + std::to_string(caller.user) + ", process " + std::to_string(caller.process);
+  return caller;
+}
+
+/// Whether the file of a Unix socket is a leftover; an error says what it is instead.
+Status check_stale(const Address& address, const std::string& text) {
+  struct stat file = {};
+  const auto& name = reinterpret_cast<const sockaddr_un&>(address.storage);
+  if (::lstat(name.sun_path, &file) == 0 && !S_ISSOCK(file.st_mode)) {
+    return invalid_argument("cannot listen at " + text +
+                            ": a file of that name exists and is no socket; choose another path");
+  }
+  const kj::AutoCloseFd probe = open_socket(address);
+  if (::connect(probe.get(), address.get(), address.size) != 0 && errno == ECONNREFUSED) return {};
+  return resource_exhausted("cannot listen at " + text +
+                            ": another process listens there; end it, or choose another path");
+}
+
+kj::Promise<Dialed> dial_one(IoLoop& loop, const std::string& text, const Address& address) {
+  const auto fail = [text](int error) {
+    return Dialed{nullptr,
+                  {StatusCode::kHostLost, "cannot reach " + text + ": " + std::strerror(error)},
+                  error == ECONNREFUSED || error == ENOENT};
+  };
+  kj::AutoCloseFd descriptor = open_socket(address);
+  if (descriptor.get() < 0) return fail(errno);
+  if (!address.is_unix()) send_at_once(descriptor.get());
+  const auto wrap = [&loop](kj::AutoCloseFd&& connected) {
+    return Dialed{wrap_socket(loop, kj::mv(connected)), {}, false};
+  };
+  if (::connect(descriptor.get(), address.get(), address.size) == 0)
+    return wrap(kj::mv(descriptor));
+  if (errno != EINPROGRESS) return fail(errno);
+  using Observer = kj::UnixEventPort::FdObserver;
+  // In this order: an observer ends before what it observes.
+  struct Attempt {
+    kj::AutoCloseFd descriptor;
+    kj::Own<Observer> observer;
+  };
+  auto attempt = kj::heap<Attempt>();
+  attempt->observer =
+      kj::heap<Observer>(loop.state().io.unixEventPort, descriptor.get(), Observer::OBSERVE_WRITE);
+  attempt->descriptor = kj::mv(descriptor);
+  auto connected = attempt->observer->whenBecomesWritable();
+  return connected.then([attempt = kj::mv(attempt), wrap, fail]() mutable {
+    int error = 0;
+    socklen_t size = sizeof(error);
+    ::getsockopt(attempt->descriptor.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+    attempt->observer = nullptr;  // Before another one observes the same socket.
+    return error == 0 ? wrap(kj::mv(attempt->descriptor)) : fail(error);
+  });
+}
+
+/// Tries one address after the other.
+kj::Promise<Dialed> dial_any(IoLoop& loop, std::string text, std::vector<Address> all,
+                             std::size_t index) {
+  const Address address = all[index];
+  return dial_one(loop, text, address)
+      .then([&loop, text, all = std::move(all),
+             index](Dialed&& dialed) mutable -> kj::Promise<Dialed> {
+        if (dialed.status.ok() || index + 1 == all.size()) return kj::mv(dialed);
+        return dial_any(loop, text, std::move(all), index + 1);
+      });
+}
+
+/// KJ looks names up on a thread of its own; what it finds is numbers.
+kj::Promise<Dialed> dial_name(IoLoop& loop, const std::string& address) {
+  const std::string name = address.substr(kTcp.size());
+  return loop.state()
+      .io.provider->getNetwork()
+      .parseAddress(kj::StringPtr(name.c_str(), name.size()))
+      .then([&loop, address](kj::Own<kj::NetworkAddress>&& found) -> kj::Promise<Dialed> {
+        std::vector<Address> all;
+        const kj::String numbers = found->toString();
+        std::string_view rest(numbers.cStr(), numbers.size());
+        while (!rest.empty()) {
+          const std::string_view one = rest.substr(0, rest.find(','));
+          rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+          auto some = tcp_addresses(std::string(kTcp) + std::string(one), AI_NUMERICHOST);
+          if (some.ok()) all.insert(all.end(), some->begin(), some->end());
+        }
+        if (all.empty()) return Dialed{nullptr, no_address(address), false};
+        return dial_any(loop, address, std::move(all), 0);
+      });
+}
+
+}  // namespace
+
+Listener::Listener(IoLoop& loop, std::string address, kj::AutoCloseFd&& descriptor,
+                   std::string path)
+    : loop_(loop),
+      address_(std::move(address)),
+      descriptor_(kj::mv(descriptor)),
+      observer_(
+          kj::heap<kj::UnixEventPort::FdObserver>(loop.state().io.unixEventPort, descriptor_.get(),
+                                                  kj::UnixEventPort::FdObserver::OBSERVE_READ)),
+      path_(std::move(path)) {
+  struct stat file = {};
+  if (!path_.empty() && ::lstat(path_.c_str(), &file) == 0) {
+    device_ = file.st_dev;
+    file_ = file.st_ino;
+  }
+}
+
+Listener::Listener(Listener&& other) noexcept
+    : loop_(other.loop_),
+      address_(std::move(other.address_)),
+      descriptor_(kj::mv(other.descriptor_)),
+      observer_(kj::mv(other.observer_)),
+      path_(std::exchange(other.path_, {})),
+      device_(other.device_),
+      file_(other.file_) {}
+
+Listener::~Listener() {
+  struct stat file = {};
+  if (path_.empty() || ::lstat(path_.c_str(), &file) != 0) return;
+  if (file.st_dev == device_ && file.st_ino == file_) ::unlink(path_.c_str());
+}
+
+Result<Listener> Listener::make(IoLoop& loop, const std::string& text) {
+  std::string path;
+  Address address;
+  if (text.starts_with(kUnix)) {
+    auto one = unix_address(text);
+    if (!one.ok()) return one.status();
+    address = *one;
+    path = text.substr(kUnix.size());
+  } else if (text.starts_with(kTcp)) {
+    auto all = tcp_addresses(text, AI_PASSIVE);
+    if (!all.ok()) return all.status();
+    address = all->front();
+  } else {
+    return no_address(text);
+  }
+  kj::AutoCloseFd descriptor = open_socket(address);
+  if (descriptor.get() < 0) return failure("listen at", text, errno);
+  if (path.empty()) {
+    const int on = 1;
+    ::setsockopt(descriptor.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    send_at_once(descriptor.get());
+  } else {
+    // The file has these rights from its first moment.
+    ::fchmod(descriptor.get(), S_IRUSR | S_IWUSR);
+  }
+  int bound = ::bind(descriptor.get(), address.get(), address.size);
+  if (bound != 0 && errno == EADDRINUSE && !path.empty()) {
+    const Status stale = check_stale(address, text);
+    if (!stale.ok()) return stale;
+    ::unlink(path.c_str());
+    bound = ::bind(descriptor.get(), address.get(), address.size);
+  }
+  if (bound != 0 || ::listen(descriptor.get(), kBacklog) != 0) {
+    return failure("listen at", text, errno);
+  }
+  std::string real = text;
+  if (path.empty()) {
+    address.size = sizeof(address.storage);
+    ::getsockname(descriptor.get(), address.get(), &address.size);
+    real = to_string(address);
+  }
+  return Listener(loop, std::move(real), kj::mv(descriptor), std::move(path));
+}
+
+kj::Promise<Listener::Accepted> Listener::accept() {
+  Address address;
+  address.size = sizeof(address.storage);
+  kj::AutoCloseFd stranger(
+      ::accept4(descriptor_.get(), address.get(), &address.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (stranger.get() >= 0) {
+    Caller caller = caller_of(stranger.get(), address);
+    if (!caller.is_local) send_at_once(stranger.get());
+    return Accepted{wrap_socket(loop_, kj::mv(stranger)), std::move(caller)};
+  }
+  // Who has gone before he was heard leaves an error behind.
+  if (errno == ECONNABORTED || errno == EINTR || errno == EPROTO) return accept();
+  if (errno != EAGAIN) return KJ_EXCEPTION(OVERLOADED, "cannot accept", std::strerror(errno));
+  return observer_->whenBecomesReadable().then([this]() { return accept(); });
+}
+
+kj::Promise<Dialed> dial(IoLoop& loop, std::string address) {
+  return kj::evalNow([&loop, &address]() -> kj::Promise<Dialed> {
+           if (address.starts_with(kUnix)) {
+             auto one = unix_address(address);
+             if (!one.ok()) return Dialed{nullptr, one.status(), false};
+             return dial_one(loop, address, *one);
+           }
+           std::string host;
+           std::string port;
+           if (!address.starts_with(kTcp) || !split(address, host, port)) {
+             return Dialed{nullptr, no_address(address), false};
+           }
+           auto all = tcp_addresses(address, AI_NUMERICHOST);
+           if (!all.ok()) return dial_name(loop, address);
+           return dial_any(loop, address, std::move(*all), 0);
+         })
+      .catch_([address](kj::Exception&& exception) {
+        return Dialed{nullptr,
+                      {StatusCode::kHostLost,
+                       "cannot reach " + address + ": " + exception.getDescription().cStr()},
+                      false};
+      });
+}
+
+}  // namespace seaway::transport

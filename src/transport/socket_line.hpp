@@ -1,0 +1,58 @@
+// SocketLine: one connection of SocketWires: its stream, what waits to be written to it, its end.
+
+#pragma once
+
+#include <kj/async-io.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "transport/caller.hpp"
+#include "transport/socket_wires.hpp"
+
+namespace seaway::transport {
+
+/// One of however many there are.
+class Counted {
+ public:
+  explicit Counted(std::size_t& count) : count_(count) { ++count_; }
+  ~Counted() { --count_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::size_t& count_;
+};
+
+/// Held by the tasks that use it: who drops a line says that it is over, and its tasks come to
+/// their ends. So nothing is destroyed that is running.
+struct SocketLine {
+  static constexpr std::size_t kReadBytes = std::size_t{64} << 10;
+
+  SocketLine(kj::Own<kj::AsyncIoStream> connected, Caller who, std::size_t& all_lines)
+      : stream(kj::mv(connected)), caller(std::move(who)), counted(all_lines) {}
+
+  /// Both directions end now, whatever still waits.
+  void cut();
+  /// The other end sees the end of what was written.
+  void end_writing();
+  /// The other end has hung up, without a look at what it has said before.
+  bool has_gone() const;
+
+  kj::Own<kj::AsyncIoStream> stream;
+  const Caller caller;
+  ProcessId peer = 0;
+  bool is_over = false;  // Nothing of it is told any more.
+  bool is_writing = false;
+  std::vector<std::vector<std::byte>> unwritten;
+  std::size_t unwritten_bytes = 0;
+  std::unique_ptr<std::byte[]> read_bytes;
+  bool is_drained = false;  // Whatever comes is dropped; so is the line when it ends.
+  const Counted counted;
+  std::optional<Counted> leaves;  // It is told why it is refused.
+};
+
+}  // namespace seaway::transport

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Clusters of real processes, as people start them: `seaway up`, `down`, `status`, `run --cluster`."""
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+COMMAND = os.environ["SEAWAY_COMMAND"]
+PATIENCE_S = 60
+
+
+def seaway(*arguments):
+    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, timeout=PATIENCE_S)
+
+
+def until(holds, what):
+    """Waits for `holds()`, which is not to take long but may."""
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        if time.monotonic() > end:
+            raise AssertionError(f"it never happened: {what}")
+        time.sleep(0.01)
+
+
+def processes_of(directory):
+    """The processes whose command line names `directory`."""
+    found = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/cmdline", "rb") as file:
+                words = file.read().decode().split("\0")
+        except OSError:
+            continue
+        if directory in words and len(words) > 1:
+            found[int(name)] = words[1] + (" " + words[words.index("--island") + 1] if "--island" in words else "")
+    return found
+
+
+class ProcessesTest(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="seaway")
+        self.address = f"unix:{self.directory}/ctl.sock"
+        self.up = None
+
+    def tearDown(self):
+        if self.up:
+            self.up.kill()
+            self.up.communicate()
+        until(lambda: not processes_of(self.directory), "all processes of the cluster have ended")
+        subprocess.run(["rm", "-rf", self.directory], check=True)
+
+    def start(self, *words):
+        # A busy machine is no dead one: who is killed is known by his sockets.
+        self.up = subprocess.Popen([COMMAND, "up", "--directory", self.directory, "--silence-ms", "30000",
+                                    *(words or ["--islands", "2", "--devices", "4"])],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        line = self.up.stdout.readline()
+        self.assertRegex(line, r"^ready in [\d.]+ s: ", line or self.up.communicate()[1])
+
+    def status(self):
+        done = seaway("status", "--cluster", self.address, "--json")
+        return json.loads(done.stdout) if done.returncode == 0 else {"processes": []}
+
+    def process(self, name):
+        return [number for number, found in processes_of(self.directory).items() if found == name][0]
+
+    def is_whole(self, islands=2):
+        there = [p for p in self.status()["processes"] if p["there"] and p["role"] != "client"]
+        return len(there) == 2 * islands
+
+    def test_a_cluster_starts_runs_a_program_and_ends_without_a_trace(self):
+        self.start()
+        self.assertEqual(sorted(processes_of(self.directory).values()),
+                         ["controller", "host 0", "host 1", "scheduler 0", "scheduler 1", "up"])
+        done = seaway("run", "fig2", "--cluster", self.address)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("f([1, 2]) = ([3, 5], [2, 4])", done.stdout)
+        self.assertEqual(os.stat(self.directory + "/ctl.sock").st_mode & 0o777, 0o600)
+        done = seaway("down", "--cluster", self.address)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.up.wait(PATIENCE_S), 0)
+        until(lambda: not processes_of(self.directory), "the cluster has ended")
+        self.assertEqual([name for name in os.listdir(self.directory) if name.endswith(".sock")], [])
+
+    def test_ctrl_c_ends_all_of_it(self):
+        self.start()
+        self.up.send_signal(signal.SIGINT)
+        self.assertEqual(self.up.wait(PATIENCE_S), 0)
+        self.assertEqual(processes_of(self.directory), {})
+
+    def test_nobody_outlives_a_cluster_that_is_killed(self):
+        self.start()
+        self.up.kill()
+        self.up.wait()
+        until(lambda: not processes_of(self.directory), "all died with it")
+
+    def test_digits_are_learnt_over_two_host_processes(self):
+        self.start()
+        done = seaway("run", "digits", "--cluster", self.address)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.assertGreaterEqual(float(re.search(r"accuracy  (\S+) %", done.stdout)[1]), 96)
+
+    def test_each_role_comes_back_when_it_is_killed_and_programs_run_again(self):
+        self.start()
+        for role in ("host 1", "scheduler 0", "controller"):
+            with self.subTest(role=role):
+                before = self.process(role)
+                os.kill(before, signal.SIGKILL)
+                until(lambda: before not in processes_of(self.directory), "it is dead")
+                until(self.is_whole, "all are there again")
+                done = seaway("run", "fig2", "--cluster", self.address)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_training_ends_well_or_with_a_reason_whoever_is_killed_under_it(self):
+        self.start()
+        for role in ("scheduler 0", "host 0", "scheduler 1", "host 1", "controller"):
+            with self.subTest(role=role):
+                digits = subprocess.Popen([COMMAND, "run", "digits", "--cluster", self.address],
+                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                until(lambda: any(p["role"] == "client" and p["there"] for p in self.status()["processes"])
+                      or digits.poll() is not None, "it trains")
+                os.kill(self.process(role), signal.SIGKILL)
+                output, errors = digits.communicate(timeout=PATIENCE_S)
+                if digits.returncode == 0:
+                    self.assertGreaterEqual(float(re.search(r"accuracy  (\S+) %", output)[1]), 96)
+                else:
+                    self.assertRegex(errors, "HOST_LOST|INPUT_LOST|MAYBE_EXECUTED|CONTROLLER_RESTARTED|"
+                                             "ISLAND_UNAVAILABLE|DEVICE_LOST")
+                until(self.is_whole, "all are there again")
+                done = seaway("run", "fig2", "--cluster", self.address)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_status_names_all_processes(self):
+        self.start("--devices", "2")
+        done = seaway("status", "--cluster", self.address)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("1 islands of 2 devices, controller in its life 1", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^  host +0  life 1 +there unix:")
+
+    def test_a_second_cluster_in_the_same_directory_is_refused(self):
+        self.start()
+        done = seaway("up", "--directory", self.directory)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("a cluster runs at " + self.address, done.stderr)
+
+    def test_what_is_not_there_yet_is_refused_by_name(self):
+        for words in (["--listen", "tcp:127.0.0.1:0"], ["--token-file", "token"]):
+            done = seaway("up", "--directory", self.directory, *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(words[1] if words[0] == "--listen" else "leave out token_file", done.stderr)
+
+    def test_a_directory_that_others_can_write_to_is_refused(self):
+        os.chmod(self.directory, 0o777)
+        done = seaway("up", "--directory", self.directory)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("that nobody else can write to", done.stderr)
+        os.chmod(self.directory, 0o700)
+
+    def test_without_a_cluster_all_say_so(self):
+        for words in (["status"], ["down"], ["run", "fig2"]):
+            done = seaway(*words, "--cluster", self.address)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(self.address[5:], done.stderr, words)
+
+    def test_a_demo_that_cannot_be_elsewhere_says_so(self):
+        done = seaway("run", "deadlock", "--cluster", self.address)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("leave out --cluster", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,195 @@
+// Roles over real sockets, here all in one process: programs run, clients come and go, roles die.
+
+#include "cluster/process.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "seaway/seaway.hpp"
+
+namespace seaway::cluster {
+namespace {
+
+using actor::Role;
+
+class RealCluster : public testing::Test {
+ protected:
+  RealCluster() {
+    std::string name = testing::TempDir() + "seawayXXXXXX";
+    directory_ = mkdtemp(name.data());
+  }
+  ~RealCluster() override {
+    processes_.clear();
+    rmdir(directory_.c_str());
+  }
+
+  std::string address(const RoleName& name) const {
+    return "unix:" + directory_ + "/" + std::to_string(static_cast<int>(name.role)) + "-" +
+           std::to_string(name.index);
+  }
+  std::string controller() const { return address({Role::kController, 0}); }
+
+  Status start(const RoleName& name, std::uint32_t life = 1) {
+    ProcessOptions options;
+    options.name = name;
+    options.listen = address(name);
+    options.spec = "embedded:islands=2,devices=2,device_memory=16MiB,threads=1";
+    options.cluster = 77;
+    options.life = life;
+    options.silence_ns = 30'000'000'000;  // A busy machine is no dead one.
+    if (name.role != Role::kController) options.join = controller();
+    options.on_orphaned = [this] { ++orphans_; };
+    auto process = Process::start(std::move(options), clock_);
+    if (!process.ok()) return process.status();
+    processes_[name] = *process;
+    return {};
+  }
+  void start_all() {
+    ASSERT_TRUE(start({Role::kController, 0}).ok());
+    for (std::uint32_t island = 0; island < 2; ++island) {
+      ASSERT_TRUE(start({Role::kIsland, island}).ok());
+      ASSERT_TRUE(start({Role::kHost, island}).ok());
+    }
+  }
+  void end(const RoleName& name) { processes_.erase(name); }
+
+  /// x + 1 on island 0, times 2 on island 1.
+  static Result<std::vector<float>> run_over_two_islands(const Client& client, float x) {
+    const auto slice_on = [&client](std::int32_t island) {
+      for (;;) {
+        auto slice = client.acquire_slice({.devices = 2, .mesh = {{"data", 2}}, .island = island});
+        // Its host has not said that it is there, or not yet again.
+        if (slice.status().code() != StatusCode::kIslandUnavailable) return slice;
+        std::this_thread::yield();
+      }
+    };
+    const auto one = slice_on(0), two = slice_on(1);
+    if (!one.ok()) return one.status();
+    if (!two.ok()) return two.status();
+    const auto add = client.function("add", [](Tensor v) { return v + 1.0; }, {f32({1})});
+    const auto twice = client.function("twice", [](Tensor v) { return v * 2.0; }, {f32({1})});
+    if (!add.ok()) return add.status();
+    if (!twice.ok()) return twice.status();
+    const NamedSharding row(one->mesh(), P("data"));
+    const auto here = add->on(*one);
+    const auto there = twice->on(*two);
+    const auto program = client.program("p", [&](const Traced& v) { return there(here(v)); },
+                                        {ArraySpec{f32({2}), row}});
+    if (!program.ok()) return program.status();
+    const seaway::Run run = program->execute({client.put<float>({x, x + 1}, row)});
+    return run.output(0).to_host<float>().get();
+  }
+
+  std::string directory_;
+  std::shared_ptr<const Clock> clock_ = std::make_shared<const RealClock>();
+  std::map<RoleName, std::shared_ptr<Process>> processes_;
+  std::atomic<int> orphans_ = 0;
+};
+
+TEST_F(RealCluster, RunsAProgramOverTwoIslands) {
+  start_all();
+
+  const auto client = connect(controller());
+  ASSERT_TRUE(client.ok()) << client.status().to_string();
+  const auto values = run_over_two_islands(*client, 20);
+
+  ASSERT_TRUE(values.ok()) << values.status().to_string();
+  EXPECT_EQ(*values, (std::vector<float>{42, 44}));
+}
+
+TEST_F(RealCluster, ServesClientsThatComeAndGo) {
+  start_all();
+
+  for (int i = 0; i < 5; ++i) {
+    const auto client = connect(controller());
+    ASSERT_TRUE(client.ok()) << client.status().to_string();
+    const auto values = run_over_two_islands(*client, static_cast<float>(i));
+    ASSERT_TRUE(values.ok()) << values.status().to_string();
+    EXPECT_EQ(values->front(), static_cast<float>(2 * (i + 1)));
+  }
+}
+
+TEST_F(RealCluster, SaysWhoIsThere) {
+  start_all();
+  const auto client = connect(controller());
+  ASSERT_TRUE(client.ok());
+
+  const auto status = ask_status(controller(), *clock_, 5'000'000'000);
+
+  ASSERT_TRUE(status.ok()) << status.status().to_string();
+  for (const char* part :
+       {"\"islands\":2", "\"role\":\"host\",\"index\":1,\"life\":1,\"there\":true",
+        "\"role\":\"client\",\"index\":1,\"life\":1,\"there\":true"}) {
+    EXPECT_NE(status->find(part), std::string::npos) << *status;
+  }
+}
+
+TEST_F(RealCluster, GoesOnWithTheNextLifeOfAHost) {
+  start_all();
+  const auto client = connect(controller());
+  ASSERT_TRUE(client.ok());
+  ASSERT_TRUE(run_over_two_islands(*client, 1).ok());
+
+  end({Role::kHost, 1});
+  const Status again = start({Role::kHost, 1});
+
+  ASSERT_TRUE(again.ok()) << again.to_string();
+  EXPECT_EQ((processes_[{Role::kHost, 1}]->life()), 2u);
+  const auto values = run_over_two_islands(*client, 20);
+  ASSERT_TRUE(values.ok()) << values.status().to_string();
+  EXPECT_EQ(*values, (std::vector<float>{42, 44}));
+}
+
+TEST_F(RealCluster, EndsWhatWasInFlightWithItsController) {
+  start_all();
+  const auto client = connect(controller());
+  ASSERT_TRUE(client.ok());
+  const auto before = run_over_two_islands(*client, 1);
+  ASSERT_TRUE(before.ok()) << before.status().to_string();
+
+  end({Role::kController, 0});
+  const auto values = run_over_two_islands(*client, 1);
+
+  ASSERT_FALSE(values.ok());
+  EXPECT_EQ(values.status().code(), StatusCode::kControllerRestarted)
+      << values.status().to_string();
+  while (orphans_ < 4) std::this_thread::yield();
+}
+
+TEST_F(RealCluster, RefusesASecondHostOfAnIsland) {
+  start_all();
+  ProcessOptions options;
+  options.name = {Role::kHost, 1};
+  options.join = controller();
+  options.listen = "unix:" + directory_ + "/second";
+  options.join_timeout_ns = 100'000'000;
+
+  const auto second = Process::start(std::move(options), clock_);
+
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.status().code(), StatusCode::kDeadlineExceeded);
+  EXPECT_NE(second.status().message().find("the host of island 1 is there already"),
+            std::string::npos)
+      << second.status().message();
+}
+
+TEST_F(RealCluster, SaysWhereNobodyListens) {
+  const auto client = Process::start({.name = {Role::kClient, 0},
+                                      .join = controller(),
+                                      .listen = "",
+                                      .join_timeout_ns = 50'000'000},
+                                     clock_);
+
+  ASSERT_FALSE(client.ok());
+  EXPECT_EQ(client.status().code(), StatusCode::kDeadlineExceeded);
+  EXPECT_NE(client.status().message().find(directory_), std::string::npos)
+      << client.status().message();
+}
+
+}  // namespace
+}  // namespace seaway::cluster

@@ -1,0 +1,101 @@
+// The loop: what ends its waits.
+
+#include "transport/io_loop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <csignal>
+#include <optional>
+#include <thread>
+
+#include "base/clock.hpp"
+
+namespace seaway::transport {
+namespace {
+
+constexpr std::uint64_t kMs = 1'000'000;
+constexpr std::uint64_t kLongNs = 60'000 * kMs;
+
+TEST(IoLoop, WaitsAsLongAsItMayAndNotShorter) {
+  const RealClock clock;
+  IoLoop loop;
+  // Longer, shorter and longer again: its timer rings for an earlier wait, too.
+  for (const std::uint64_t most_ns : {3 * kMs, kMs / 5, 2 * kMs}) {
+    const std::uint64_t begin_ns = clock.now_ns();
+
+    loop.wait(most_ns);
+
+    // Clocks may differ by a little.
+    EXPECT_GE(clock.now_ns() - begin_ns, most_ns - most_ns / 10);
+  }
+}
+
+TEST(IoLoop, IsWokenByAnotherThread) {
+  const RealClock clock;
+  IoLoop loop;
+  const std::uint64_t begin_ns = clock.now_ns();
+  for (int i = 0; i < 100; ++i) {
+    std::thread other([&loop] { loop.wake(); });
+
+    loop.wait(kLongNs);
+
+    other.join();
+  }
+  EXPECT_LT(clock.now_ns() - begin_ns, kLongNs);
+}
+
+TEST(IoLoop, AShortWaitIsShortAfterALongOneThatWasCutShort) {
+  const RealClock clock;
+  IoLoop loop;
+  const std::uint64_t begin_ns = clock.now_ns();
+  std::thread other([&loop] { loop.wake(); });
+  loop.wait(kLongNs);
+  other.join();
+
+  loop.wait(kMs);
+
+  EXPECT_LT(clock.now_ns() - begin_ns, kLongNs);
+}
+
+TEST(IoLoop, AWakeBeforeAWaitEndsThatOneAlone) {
+  const RealClock clock;
+  IoLoop loop;
+  loop.wake();
+  const std::uint64_t begin_ns = clock.now_ns();
+
+  loop.wait(kLongNs);
+  const std::uint64_t woken_ns = clock.now_ns();
+  loop.wait(2 * kMs);
+
+  EXPECT_LT(woken_ns - begin_ns, kLongNs);
+  EXPECT_GE(clock.now_ns() - woken_ns, kMs);
+}
+
+TEST(IoLoop, APollDoesNotWait) {
+  IoLoop loop;
+  for (int i = 0; i < 1000; ++i) loop.poll();
+}
+
+TEST(IoLoop, MayBeOutlivedByWhoWakesIt) {
+  std::optional<IoLoop> loop;
+  loop.emplace();
+  const IoLoop::Waker waker = loop->waker();
+  loop.reset();
+
+  waker.wake();
+  std::thread other([&waker] { waker.wake(); });
+  other.join();
+}
+
+TEST(IoLoop, MakesAWriteToNobodyAnErrorAndNotASignal) {
+  const IoLoop loop;
+  struct sigaction action = {};
+
+  ::sigaction(SIGPIPE, nullptr, &action);
+
+  EXPECT_EQ(action.sa_handler, SIG_IGN);
+}
+
+}  // namespace
+}  // namespace seaway::transport

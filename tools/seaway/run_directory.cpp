@@ -1,0 +1,71 @@
+// A file of two numbers, replaced as a whole.
+
+#include "run_directory.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "cluster/enrolment.hpp"
+
+namespace seaway::tools {
+namespace {
+
+constexpr std::uint32_t kLivesMax = cluster::Enrolment::kControllerLivesMax;
+
+}  // namespace
+
+std::string controller_address(const std::string& directory) {
+  return "unix:" + directory + "/ctl.sock";
+}
+
+std::string spec_of(const ClusterConfig& config, const std::string& more) {
+  std::string spec = "embedded:islands=" + std::to_string(config.islands) +
+                     ",devices=" + std::to_string(config.devices) +
+                     ",device_memory=" + std::to_string(config.device_memory) +
+                     ",host_memory=" + std::to_string(config.host_memory);
+  if (config.threads > 0) spec += ",threads=" + std::to_string(config.threads);
+  return more.empty() ? spec : spec + "," + more;
+}
+
+Status check_supported(const ClusterConfig& config) {
+  for (const std::string* const address : {&config.listen, &config.join}) {
+    if (address->empty() || address->starts_with("unix:")) continue;
+    return unimplemented("processes meet over Unix sockets so far, and not over " + *address +
+                         "; name unix:PATH");
+  }
+  if (config.token_file.empty() && config.ca_file.empty() && config.cert_file.empty()) return {};
+  return unimplemented(
+      "Unix sockets are their user's alone, and nothing else asks for tokens or certificates yet; "
+      "leave out token_file, ca_file, cert_file and key_file");
+}
+
+Result<ControllerLife> begin_life(const std::string& directory, std::uint64_t random) {
+  const std::string path = directory + "/controller.life";
+  ControllerLife life;
+  std::ifstream file(path);
+  if (file && !(file >> life.cluster >> life.life)) {
+    return Status(StatusCode::kDataCorruption,
+                  path +
+                      " does not say which life it is; remove it when no process of the "
+                      "cluster is left");
+  }
+  if (life.life >= kLivesMax) {
+    return resource_exhausted("the controller of " + directory + " has begun " +
+                              std::to_string(life.life) + " lives, which is the limit; remove " +
+                              path + " when no process of the cluster is left");
+  }
+  if (life.cluster == 0) life.cluster = random | 1;
+  ++life.life;
+  const std::string draft = path + ".new";
+  std::ofstream out(draft);
+  out << life.cluster << ' ' << life.life << '\n';
+  out.close();
+  if (out.fail() || std::rename(draft.c_str(), path.c_str()) != 0) {
+    return resource_exhausted("cannot write " + path + ": " + std::strerror(errno));
+  }
+  return life;
+}
+
+}  // namespace seaway::tools

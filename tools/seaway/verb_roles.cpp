@@ -1,0 +1,138 @@
+// `seaway controller`, `seaway scheduler`, `seaway host`: one process of a cluster each.
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <random>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "cluster/process.hpp"
+#include "config_flags.hpp"
+#include "private_files.hpp"
+#include "run_directory.hpp"
+#include "verbs.hpp"
+
+namespace seaway::tools {
+namespace {
+
+using actor::Role;
+
+struct Arguments {
+  ConfigFlags flags;
+  std::string options;  // More words of connect().
+  std::uint32_t island = 0;
+  double join_timeout_s = 10;
+  bool dies_with_parent = false;
+};
+
+/// What wakes the main thread: a signal of the terminal's, of a supervisor's, or of its own.
+constexpr int kAnew = SIGUSR2;
+
+/// To be called before any thread begins: all of them inherit the mask.
+sigset_t block_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, kAnew}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  return signals;
+}
+
+int fail(const Status& status) {
+  std::fprintf(stderr, "seaway: %s\n", status.message().c_str());
+  return kCheckFailed;
+}
+
+/// Crash-only: a role that has lost its controller begins anew as a new process image, so that
+/// nothing of its life is left.
+void begin_anew() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  execv("/proc/self/exe", pointers.data());
+}
+
+int play(const Arguments& arguments, Role role) {
+  if (arguments.dies_with_parent) {
+    const pid_t parent = getppid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) return kCheckFailed;  // It has died already.
+  }
+  const sigset_t signals = block_signals();
+  const auto settings = load_settings(arguments.flags);
+  if (!settings.ok()) return fail(settings.status());
+  const ClusterConfig& config = settings->config;
+  if (Status status = check_supported(config); !status.ok()) return fail(status);
+  if (Status status = claim_directory(config.directory); !status.ok()) return fail(status);
+  cluster::ProcessOptions options;
+  options.name = {role, role == Role::kController ? 0 : arguments.island};
+  options.join_timeout_ns = static_cast<std::uint64_t>(arguments.join_timeout_s * 1e9);
+  if (role == Role::kController) {
+    std::random_device device;
+    const auto life = begin_life(config.directory, std::uint64_t{device()} << 32 | device());
+    if (!life.ok()) return fail(life.status());
+    options.cluster = life->cluster;
+    options.life = life->life;
+    options.spec = spec_of(config, arguments.options);
+    options.heartbeat_ns = std::uint64_t{config.heartbeat_ms} * 1'000'000;
+    options.silence_ns = std::uint64_t{config.silence_ms} * 1'000'000;
+    options.listen = config.listen.empty() ? controller_address(config.directory) : config.listen;
+  } else {
+    options.join = config.join.empty() ? controller_address(config.directory) : config.join;
+    options.listen = !config.listen.empty() ? config.listen
+                                            : "unix:" + config.directory + "/" +
+                                                  (role == Role::kHost ? "host" : "scheduler") +
+                                                  std::to_string(arguments.island) + ".sock";
+  }
+  options.on_orphaned = [] { kill(getpid(), kAnew); };
+  options.on_stop = [] { kill(getpid(), SIGTERM); };
+  auto process = cluster::Process::start(std::move(options), std::make_shared<const RealClock>());
+  if (!process.ok()) return fail(process.status());
+  std::printf("%s listens at %s, life %u\n", cluster::to_string((*process)->name()).c_str(),
+              (*process)->address().c_str(), (*process)->life());
+  std::fflush(stdout);
+  int signal = 0;
+  while (sigwait(&signals, &signal) != 0) continue;
+  process->reset();
+  if (signal != kAnew) return kDone;
+  begin_anew();
+  return kCheckFailed;
+}
+
+void add_role(CLI::App& app, int& exit_code, const char* name, const char* summary, Role role) {
+  CLI::App* const verb = app.add_subcommand(name, summary);
+  const auto arguments = std::make_shared<Arguments>();
+  add_config_flags(*verb, arguments->flags);
+  if (role == Role::kController) {
+    verb->add_option("--options", arguments->options,
+                     "more words of connect(): policy=shares,runs_in_flight=64");
+  } else {
+    verb->add_option("--island", arguments->island, "which one it is of")->capture_default_str();
+    verb->add_option("--join-timeout", arguments->join_timeout_s,
+                     "seconds until there is a controller that takes it")
+        ->capture_default_str();
+  }
+  verb->add_flag("--die-with-parent", arguments->dies_with_parent,
+                 "end as soon as whoever started it has ended");
+  verb->footer(std::string("example: seaway ") + name +
+               (role == Role::kController ? " --islands 2 --devices 4" : " --island 1"));
+  verb->callback([arguments, role, &exit_code] { exit_code = play(*arguments, role); });
+}
+
+}  // namespace
+
+void add_roles(CLI::App& app, int& exit_code) {
+  add_role(app, exit_code, "controller", "Play the controller of a cluster", Role::kController);
+  add_role(app, exit_code, "scheduler", "Play the scheduler of an island", Role::kIsland);
+  add_role(app, exit_code, "host", "Play the host of an island, with its devices", Role::kHost);
+}
+
+}  // namespace seaway::tools
