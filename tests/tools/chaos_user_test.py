@@ -130,6 +130,11 @@ class ChaosUserTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("'usr' is no word of chaos; there is: user PROGRAM", done.stderr)
 
+    def test_a_range_is_of_worlds_of_seaways_own(self):
+        done = chaos("--range", "clean.txt")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("name --seeds", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

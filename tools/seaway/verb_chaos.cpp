@@ -368,6 +368,10 @@ void add_chaos(CLI::App& app, int& exit_code) {
           "--faults and --profile");
     }
     std::optional<campaign::Repro> repro;
+    if (status.ok() && user->count() > 0 && !arguments->range_path.empty()) {
+      status = invalid_argument(
+          "--range keeps clean seeds of Seaway's own worlds; with a program of yours name --seeds");
+    }
     if (status.ok() && user->count() > 0) {
       exit_code = run_user(*arguments, seeds->count() > 0, shrink->count() > 0);
       return;
