@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "campaign/clean_range.hpp"
 #include "campaign/seed_process.hpp"
 #include "campaign/shrinking.hpp"
 
@@ -111,12 +112,17 @@ int run_user_campaign(const UserWords& words, const std::string& name, const sim
     return shrink(words, name, options, clock);
   }
   if (!words.replay.empty()) return replay(words, name, options);
-  return run_in_processes(options, words.jobs, clock, [&](std::uint64_t begin) {
-    sim::ChaosOptions some = options;
-    some.first_seed = begin;
-    return SeedProcess::fork(
-        [some, &words](int records) { write_seeds(some, words.jobs, records); });
-  });
+  const auto seeds = [&](const sim::ChaosOptions& wanted) {
+    return run_in_processes(wanted, words.jobs, clock, [&](std::uint64_t begin) {
+      sim::ChaosOptions some = wanted;
+      some.first_seed = begin;
+      return SeedProcess::fork(
+          [some, &words](int records) { write_seeds(some, words.jobs, records); });
+    });
+  };
+  if (words.range_path.empty()) return seeds(options);
+  const std::string kind = "user:" + name + (words.arguments.empty() ? "" : ":" + words.arguments);
+  return run_range(words.range_path, kind, options, clock, seeds);
 }
 
 bool is_same(const Repro& repro, const sim::SeedLine& line, std::string& words) {

@@ -13,6 +13,7 @@ using nlohmann::json;
 
 std::string to_json(const UserWords& words) {
   json all = {{"command", words.command},
+              {"arguments", words.arguments},
               {"test", words.test},
               {"list", words.lists},
               {"jobs", words.jobs},
@@ -27,6 +28,7 @@ std::string to_json(const UserWords& words) {
               {"shrink_s", words.shrink_s},
               {"repro_directory", words.repro_directory},
               {"trace", words.trace_path},
+              {"range", words.range_path},
               {"names", words.names}};
   if (words.first_seed) all["first_seed"] = *words.first_seed;
   if (words.last_seed) all["last_seed"] = *words.last_seed;
@@ -37,6 +39,7 @@ Result<UserWords> parse_user_words(const std::string& text) try {
   const json all = json::parse(text);
   UserWords words;
   all.at("command").get_to(words.command);
+  all.at("arguments").get_to(words.arguments);
   all.at("test").get_to(words.test);
   all.at("list").get_to(words.lists);
   all.at("jobs").get_to(words.jobs);
@@ -50,6 +53,7 @@ Result<UserWords> parse_user_words(const std::string& text) try {
   all.at("shrink_s").get_to(words.shrink_s);
   all.at("repro_directory").get_to(words.repro_directory);
   all.at("trace").get_to(words.trace_path);
+  all.at("range").get_to(words.range_path);
   all.at("names").get_to(words.names);
   if (all.contains("first_seed")) words.first_seed = all["first_seed"].get<std::uint64_t>();
   if (all.contains("last_seed")) words.last_seed = all["last_seed"].get<std::uint64_t>();

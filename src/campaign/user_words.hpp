@@ -16,9 +16,10 @@ constexpr const char* kUserWordsVariable = "SEAWAY_CHAOS";
 
 /// A value.
 struct UserWords {
-  std::string command;  // What the user has typed, without seeds: for replay lines.
-  std::string test;     // The exploration that is meant; empty: the first one.
-  bool lists = false;   // Names of all explorations, and nothing else.
+  std::string command;    // What the user has typed, without seeds: for replay lines.
+  std::string arguments;  // Those of the program, for the count of --range.
+  std::string test;       // The exploration that is meant; empty: the first one.
+  bool lists = false;     // Names of all explorations, and nothing else.
   std::optional<std::uint64_t> first_seed, last_seed;  // Nothing: those of the exploration.
   std::uint32_t jobs = 1;
   bool json = false, shows_progress = false;
@@ -31,6 +32,7 @@ struct UserWords {
   double shrink_s = 60;
   std::string repro_directory = ".";
   std::string trace_path;
+  std::string range_path;  // Empty: nothing is counted.
   /// A file that is open: gets a line "+NAME" of the exploration that is meant, and "-NAME" of each
   /// other one that the program comes by. Negative: none is.
   int names = -1;

@@ -130,10 +130,36 @@ class ChaosUserTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("'usr' is no word of chaos; there is: user PROGRAM", done.stderr)
 
-    def test_a_range_is_of_worlds_of_seaways_own(self):
-        done = chaos("--range", "clean.txt")
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn("name --seeds", done.stderr)
+    def test_a_range_goes_on_where_it_ended_and_is_of_one_exploration(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "clean.txt")
+            first = chaos("--range", path, "--seeds", "1..20")
+            self.assertEqual(first.returncode, 0, first.stdout + first.stderr)
+            self.assertRegex(first.stdout, r"(?m)^clean: 1\.\.20 \(20 seeds, \d+ steps, of kind "
+                                           r"user:once, commit \S+, build \S+\)$")
+            more = chaos("--range", path, "--seeds", "1..30", "--jobs", "2", "--json")
+            lines = [json.loads(line) for line in more.stdout.splitlines() if line[0] == "{"]
+            self.assertEqual([line["seed"] for line in lines], list(range(21, 31)))
+            self.assertIn("clean: 1..30 (30 seeds,", more.stderr)
+            other = chaos("--range", path, "--test", WRONG, "--profile", "calm")
+            self.assertIn("leave out --faults and --profile", other.stderr)
+            wrong = chaos("--range", path, "--test", WRONG, "--failures", "0")
+            self.assertEqual(wrong.returncode, 129)
+            last = int(failing_seed()) - 1
+            self.assertIn(f"clean: 1..{last} ({last} seeds,", wrong.stdout)
+            self.assertIn(f"of kind user:{WRONG.replace(' ', '%20')}, ", wrong.stdout)
+            self.assertIn(f"; seed {last + 1} ended with 129", wrong.stdout)
+            with open(path) as file:
+                self.assertEqual(len(file.readlines()), 3)  # A head, and two counts.
+
+    def test_a_range_of_other_arguments_begins_anew(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "clean.txt")
+            chaos("--range", path, "--seeds", "1..5")
+            done = chaos("--range", path, "--seeds", "1..3", rest=["more words", "x"])
+            self.assertIn("clean: 1..3 (3 seeds,", done.stdout)
+            self.assertIn("of kind user:once:'more%20words'%20x, ", done.stdout)
+
 
 
 if __name__ == "__main__":

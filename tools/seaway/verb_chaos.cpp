@@ -13,12 +13,12 @@
 #include <set>
 
 #include "base/clock.hpp"
+#include "campaign/clean_range.hpp"
 #include "campaign/edits_json.hpp"
 #include "campaign/repro.hpp"
 #include "campaign/shrinking.hpp"
 #include "chaos_exhaustive.hpp"
 #include "chaos_mutants.hpp"
-#include "chaos_range.hpp"
 #include "chaos_shrink.hpp"
 #include "chaos_user.hpp"
 #include "chaos_workers.hpp"
@@ -151,6 +151,7 @@ int run_user(const Arguments& arguments, bool has_seeds, bool shrinks) {
   campaign::UserWords words;
   words.command = "seaway chaos user " + shell_word(program);
   for (const std::string& word : rest) {
+    words.arguments += (words.arguments.empty() ? "" : " ") + shell_word(word);
     // Those that begin with a dash stand behind "--", and so does nothing of ours.
     if (!word.starts_with('-')) words.command += " " + shell_word(word);
   }
@@ -185,6 +186,7 @@ int run_user(const Arguments& arguments, bool has_seeds, bool shrinks) {
   words.shrink_s = arguments.shrink.seconds;
   words.repro_directory = arguments.shrink.directory;
   words.trace_path = arguments.trace_path;
+  words.range_path = arguments.range_path;
   if (arguments.determinism.empty()) return run_user_program(program, rest, words);
   take(arguments.determinism);
   return run_user_program_twice(program, rest, words);
@@ -321,6 +323,7 @@ void add_chaos(CLI::App& app, int& exit_code) {
       "         seaway chaos --replay 123 --shrink\n"
       "         seaway chaos --replay repro-3fa21c08.json\n"
       "         seaway chaos user ./my_test --seeds 1..1000 --jobs 4\n"
+      "         seaway chaos user ./my_test --range clean.txt --seeds 1..100000\n"
       "         seaway chaos --mixed --determinism 1..5000 --jobs 2\n"
       "         seaway chaos --processes --seeds 1..1000 --faults kill,wire --failures 0\n"
       "         seaway chaos --range clean.txt --seeds 1..50000 --time-budget 60\n"
@@ -368,10 +371,6 @@ void add_chaos(CLI::App& app, int& exit_code) {
           "--faults and --profile");
     }
     std::optional<campaign::Repro> repro;
-    if (status.ok() && user->count() > 0 && !arguments->range_path.empty()) {
-      status = invalid_argument(
-          "--range keeps clean seeds of Seaway's own worlds; with a program of yours name --seeds");
-    }
     if (status.ok() && user->count() > 0) {
       exit_code = run_user(*arguments, seeds->count() > 0, shrink->count() > 0);
       return;
@@ -429,10 +428,12 @@ void add_chaos(CLI::App& app, int& exit_code) {
       return is_alone ? sim::run_chaos(wanted, clock)
                       : run_chaos_workers(wanted, arguments->jobs, clock);
     };
-    exit_code = repro ? replay_file(*repro, options)
-                : arguments->range_path.empty()
-                    ? run(options)
-                    : run_chaos_range(arguments->range_path, options, clock, run);
+    exit_code =
+        repro ? replay_file(*repro, options)
+        : arguments->range_path.empty()
+            ? run(options)
+            : campaign::run_range(arguments->range_path, std::string(to_string(options.kind)),
+                                  options, clock, run);
     if (is_written) return;
     std::fprintf(stderr, "seaway: cannot write the trace to %s; choose another file with --trace\n",
                  arguments->trace_path.c_str());

@@ -12,6 +12,7 @@ namespace {
 TEST(UserWords, AreReadAsTheyWereWritten) {
   UserWords words;
   words.command = "seaway chaos user ./bank_test";
+  words.arguments = "--size 3";
   words.test = "transfers";
   words.first_seed = 3;
   words.last_seed = 18'446'744'073'709'551'615u;
@@ -25,6 +26,7 @@ TEST(UserWords, AreReadAsTheyWereWritten) {
   words.shrink_s = 0.5;
   words.repro_directory = "repros";
   words.trace_path = "t.json";
+  words.range_path = "clean.txt";
   words.names = 5;
 
   const auto again = parse_user_words(to_json(words));

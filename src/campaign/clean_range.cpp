@@ -1,19 +1,17 @@
 // The file around one run of chaos.
 
-#include "chaos_range.hpp"
+#include "campaign/clean_range.hpp"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 #include "campaign/build_identity.hpp"
 #include "sim/seed_range.hpp"
-#include "verbs.hpp"
 
-namespace seaway::tools {
+namespace seaway::campaign {
 namespace {
 
 constexpr std::uint64_t kWriteEveryNs = 1'000'000'000;
@@ -42,6 +40,21 @@ bool replace_file(const std::string& path, const std::string& text) {
   return std::rename(beside.c_str(), path.c_str()) == 0;
 }
 
+/// Words of a line have no spaces.
+std::string one_word(const std::string& text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string word;
+  for (const char letter : text) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (byte > ' ' && byte < 0x7f && letter != '%' && letter != '=') {
+      word += letter;
+    } else {
+      word += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return word;
+}
+
 int refuse(const std::string& path, const std::string& why, int exit_code) {
   std::fprintf(stderr, "seaway: %s: %s\n", path.c_str(), why.c_str());
   return exit_code;
@@ -49,9 +62,9 @@ int refuse(const std::string& path, const std::string& why, int exit_code) {
 
 }  // namespace
 
-int run_chaos_range(const std::string& path, sim::ChaosOptions options, const Clock& clock,
-                    const std::function<int(const sim::ChaosOptions&)>& run) {
-  const std::string build = campaign::build_id();
+int run_range(const std::string& path, const std::string& kind, sim::ChaosOptions options,
+              const Clock& clock, const std::function<int(const sim::ChaosOptions&)>& run) {
+  const std::string build = build_id();
   if (build.empty()) {
     return refuse(path, "this program has no build id to count seeds for; link with --build-id",
                   sim::kChaosUsage);
@@ -59,8 +72,7 @@ int run_chaos_range(const std::string& path, sim::ChaosOptions options, const Cl
   const auto text = read_range(path);
   auto ranges = text.ok() ? sim::SeedRanges::parse(*text) : text.status();
   if (!ranges.ok()) return refuse(path, ranges.status().message(), sim::kChaosUsage);
-  const auto found = ranges->resume({std::string(to_string(options.kind)), build},
-                                    campaign::build_commit(), options.first_seed);
+  const auto found = ranges->resume({one_word(kind), build}, build_commit(), options.first_seed);
   if (!found.ok()) return refuse(path, found.status().message(), sim::kChaosUsage);
   sim::CleanSeeds& count = **found;
 
@@ -75,8 +87,11 @@ int run_chaos_range(const std::string& path, sim::ChaosOptions options, const Cl
     write();  // A file that cannot be written is known before the seeds have run.
     if (is_written) {
       options.first_seed = count.next();
+      bool is_over = false;
       options.on_seed = [&](int seed_exit, std::uint64_t steps) {
+        if (is_over) return;
         count.add(seed_exit, steps);
+        is_over = seed_exit != sim::kChaosClean;
         if (clock.now_ns() - written_ns >= kWriteEveryNs) write();
       };
       exit_code = run(options);
@@ -85,8 +100,8 @@ int run_chaos_range(const std::string& path, sim::ChaosOptions options, const Cl
   }
   std::fprintf(options.json ? stderr : stdout, "%s\n", count.to_string().c_str());
   if (is_written) return exit_code;
-  refuse(path, "cannot write it; choose another file with --range", kCheckFailed);
-  return exit_code == sim::kChaosClean ? kCheckFailed : exit_code;
+  refuse(path, "cannot write it; choose another file with --range", kRangeUnwritten);
+  return exit_code == sim::kChaosClean ? kRangeUnwritten : exit_code;
 }
 
-}  // namespace seaway::tools
+}  // namespace seaway::campaign
