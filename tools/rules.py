@@ -97,6 +97,8 @@ ALLOWED = {
         "an embedded cluster that ends on its own control thread is taken apart by another one",
     ("src/cluster/process.cpp", "a thread"):
         "a process that ends on its own control thread is taken apart by another one",
+    ("src/campaign/clean_range.cpp", "a file"):
+        "what a campaign keeps from one run of its main() to the next",
     ("src/campaign/explore.cpp", "the environment"):
         "a user's test is a main() of a campaign: `seaway chaos user` tells it what to run",
     ("src/campaign/shrinking.cpp", "a file"):
