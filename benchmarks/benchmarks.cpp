@@ -9,6 +9,7 @@
 #include "benchmarks/clock/clock.hpp"
 #include "benchmarks/dispatch/dispatch.hpp"
 #include "benchmarks/run/run.hpp"
+#include "benchmarks/stages/stages.hpp"
 #include "benchmarks/start/start.hpp"
 #include "benchmarks/uploads/uploads.hpp"
 #include "benchmarks/wire/wire.hpp"
@@ -16,13 +17,15 @@
 namespace seaway::benchmarks {
 
 std::span<const Benchmark> benchmarks() {
-  static constexpr std::array<Benchmark, 8> kAll = {{
+  static constexpr std::array<Benchmark, 9> kAll = {{
       {"actors", "what users' actors cost, beside CAF's own with the same frames", run_actors},
       {"arrays", "what a live array costs beside its data, and a cluster without work", run_arrays},
       {"clock", "what one reading of the clock costs", run_clock},
       {"dispatch", "what dispatching a gang costs, beside a CAF request and no controller",
        run_dispatch},
       {"run", "how long a blocking caller waits for the value of one gang", run_run},
+      {"stages", "a chain over islands that are processes, dispatched in parallel and one by one",
+       run_stages},
       {"start", "how long a cold process takes to its first value", run_start},
       {"uploads", "whether fresh input in each step keeps a device waiting", run_uploads},
       {"wire", "what a message to an actor of another process costs, beside the bare socket",

@@ -45,8 +45,9 @@ struct SocketLine {
   kj::Own<kj::AsyncIoStream> stream;
   const Caller caller;
   ProcessId peer = 0;
-  bool is_over = false;  // Nothing of it is told any more.
-  bool is_writing = false;
+  bool is_over = false;       // Nothing of it is told any more.
+  bool is_writing = false;    // The stream has what was taken from `unwritten`, or it will soon.
+  bool is_gathering = false;  // That is: what its owner says until his turn ends.
   std::vector<std::vector<std::byte>> unwritten;
   std::size_t unwritten_bytes = 0;
   std::unique_ptr<std::byte[]> read_bytes;

@@ -17,7 +17,8 @@ namespace seaway::transport {
 
 namespace {
 constexpr std::size_t kDroppedBytes = 1024;  // At a time.
-}
+constexpr std::size_t kGatheredBytesMax = std::size_t{64} << 10;
+}  // namespace
 
 using Line = std::shared_ptr<SocketLine>;
 
@@ -84,6 +85,7 @@ struct SocketWires::State final : kj::TaskSet::ErrorHandler,
   kj::Promise<void> read(Line line);
   void ended(const Line& line);
   void write(Line line);
+  void write_soon(const Line& line);
 
   IoLoop& loop;
   const SocketOptions options;
@@ -430,6 +432,7 @@ void SocketWires::State::ended(const Line& line) {
 
 /// All that waits, at once.
 void SocketWires::State::write(Line line) {
+  line->is_gathering = false;
   line->is_writing = !line->unwritten.empty();
   if (!line->is_writing) {
     if (line->is_over) line->end_writing();
@@ -446,6 +449,16 @@ void SocketWires::State::write(Line line) {
   // The reader sees that it is cut, and tells.
   tasks.add(written.attach(kj::mv(pieces), kj::mv(bytes))
                 .then([this, line]() { write(line); }, [line](kj::Exception&&) { line->cut(); }));
+}
+
+/// Once the owner has had his turn: what he says in one go leaves in one go, and wakes its reader
+/// once.
+void SocketWires::State::write_soon(const Line& line) {
+  if (line->is_writing) return;
+  line->is_writing = line->is_gathering = true;
+  tasks.add(kj::evalLater([this, line]() {
+    if (line->is_gathering) write(line);
+  }));
 }
 
 // ---- What owners call ----
@@ -485,7 +498,8 @@ void SocketWires::write(ProcessId, ProcessId peer, std::vector<std::byte> bytes)
   line->unwritten.push_back(std::move(bytes));
   // Too much waits for who does not read.
   if (line->unwritten_bytes > state_->options.unwritten_bytes_max) return line->cut();
-  if (!line->is_writing) state_->write(line);
+  state_->write_soon(line);
+  if (line->is_gathering && line->unwritten_bytes >= kGatheredBytesMax) state_->write(line);
 }
 
 void SocketWires::close(ProcessId, ProcessId peer) {

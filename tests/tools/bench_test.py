@@ -9,14 +9,23 @@ COMMAND = os.environ["SEAWAY_COMMAND"]
 
 # What people and scripts look for; a name that goes away breaks them.
 METRICS = {
+    "actors": {"actors." + name for name in (
+        "broadcast_ns_per_member", "broadcast_over_raw_caf_broadcast",
+        "broadcast_over_raw_caf_oneway", "call_ns", "call_over_raw_caf", "chain_hop_ns",
+        "chain_hop_over_oneway", "deadline_ns", "member_bytes", "oneway_ns",
+        "oneway_over_raw_caf", "raw_caf_call_ns", "raw_caf_oneway_ns",
+        "raw_caf_skynet_ns_per_leaf", "skynet_ns_per_leaf", "skynet_over_raw_caf", "sleep_ns",
+        "spawn_us")},
     "arrays": {"array.bytes", "idle.core_percent"},
     "clock": {"clock.ns_per_read"},
     "dispatch": {"dispatch.caf_request_ns", "dispatch.ns_per_node_shard", "dispatch.us_per_run",
                  "dispatch.over_caf_request", "dispatch.parallel_over_sequential",
                  "dispatch.parity_us"},
     "run": {"run.call_to_value_us", "run.condvar_us", "run.over_condvar"},
+    "stages": {"stages.chain_us", "stages.parallel_over_sequential", "stages.wakes_per_stage"},
     "start": {"start.first_result_ms"},
-    "uploads": {"upload.gap_us", "upload.gap_ratio"},
+    "uploads": {"upload.gap_us", "upload.gap_ratio", "upload.round_trip_us_per_mib"},
+    "wire": {"wire.over_raw_socket", "wire.raw_socket_us", "wire.round_trip_us"},
 }
 
 

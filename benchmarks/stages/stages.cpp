@@ -1,0 +1,176 @@
+// The stages of Figure 7 of the PATHWAYS paper, over host processes: empty kernels, one number that
+// goes from island to island.
+
+#include "benchmarks/stages/stages.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/support/command.hpp"
+#include "benchmarks/support/measure.hpp"
+#include "seaway/seaway.hpp"
+
+namespace seaway::benchmarks {
+namespace {
+
+constexpr std::uint32_t kStagesMax = 16;
+constexpr double kReadyS = 60;
+constexpr const char* kBound = "3";
+constexpr std::uint32_t kAhead = 64;  // Calls without a known outcome, at most.
+
+/// One program whose node s adds one on the device of island s.
+class Pipeline {
+ public:
+  static Result<Pipeline> make(const Client& client, const std::vector<Slice>& slices,
+                               DispatchMode mode) {
+    const auto step = client.function("step", [](Tensor x) { return x + 1; }, {i32({})});
+    if (!step.ok()) return step.status();
+    const NamedSharding first(slices.front().mesh(), P());
+    ProgramOptions options;
+    options.dispatch = mode;
+    auto program = client.program(
+        "stages",
+        [&](Traced x) {
+          for (const Slice& slice : slices) x = step->on(slice)(x);
+          return x;
+        },
+        {ArraySpec{i32({}), first}}, options);
+    if (!program.ok()) return program.status();
+    Pipeline pipeline;
+    pipeline.program_ = *program;
+    pipeline.stages_ = static_cast<std::int32_t>(slices.size());
+    pipeline.input_ = client.put<std::int32_t>({0}, {}, first);
+    return pipeline;
+  }
+
+  /// From the first of so many calls until the value of the last is there, by their number.
+  Result<double> run_us(std::uint32_t chains) const {
+    const std::uint32_t half = kAhead / 2;
+    std::optional<Future<void>> half_back;
+    Run run;
+    const std::uint64_t begin_ns = now_ns();
+    for (std::uint32_t chain = 1; chain <= chains; ++chain) {
+      run = program_.execute({input_});
+      if (Status status = run.error(); !status.ok()) return status;
+      if (chain % half != 0) continue;
+      if (half_back) {
+        if (const auto done = half_back->get(); !done.ok()) return done.status();
+      }
+      half_back = run.status();
+    }
+    const auto value = run.output(0).to_host<std::int32_t>().get();
+    const auto elapsed_ns = static_cast<double>(now_ns() - begin_ns) / chains;
+    if (!value.ok()) return value.status();
+    if (value->at(0) != stages_) {
+      return Status(StatusCode::kDataCorruption,
+                    std::to_string(stages_) + " stages gave " + std::to_string(value->at(0)));
+    }
+    return elapsed_ns / 1e3;
+  }
+
+ private:
+  Pipeline() = default;
+
+  Program program_;
+  Array input_;
+  std::int32_t stages_ = 0;
+};
+
+Result<std::vector<Slice>> acquire(const Client& client, std::uint32_t stages) {
+  std::vector<Slice> slices;
+  for (std::uint32_t island = 0; island < stages; ++island) {
+    auto slice = client.acquire_slice({.island = static_cast<std::int32_t>(island)});
+    if (!slice.ok()) return slice.status();
+    slices.push_back(*slice);
+  }
+  return slices;
+}
+
+struct Measured {
+  std::vector<double> chains_us;
+  std::uint64_t wakes = 0;  // Of all roles.
+  std::uint64_t chains = 0;
+};
+
+Status run(const Pipeline& pipeline, std::uint32_t chains, const Command& cluster,
+           Measured& measured) {
+  const std::uint64_t wakes = cluster.wakes_of_children();
+  const auto chain_us = pipeline.run_us(chains);
+  if (!chain_us.ok()) return chain_us.status();
+  measured.wakes += cluster.wakes_of_children() - wakes;
+  measured.chains_us.push_back(*chain_us);
+  measured.chains += chains;
+  return {};
+}
+
+/// `chains`: calls ahead of each value. Both modes in turn, so that both see the same machine.
+Status measure(const std::array<Pipeline, 2>& modes, std::size_t stages, std::uint32_t chains,
+               const Command& cluster, const BenchOptions& options, BenchReport& report) {
+  const int warm = options.quick ? 1 : 3;
+  const int rounds = options.quick ? 2 : (chains == 1 ? 100 : 9);
+  std::array<Measured, 2> both;
+  std::vector<double> ratios;
+  for (int round = 0; round < warm + rounds; ++round) {
+    if (round == warm) both = {};
+    for (std::size_t mode = 0; mode < 2; ++mode) {
+      if (Status status = run(modes[mode], chains, cluster, both[mode]); !status.ok()) {
+        return status;
+      }
+    }
+    if (round >= warm) ratios.push_back(both[1].chains_us.back() / both[0].chains_us.back());
+  }
+  const char* const ahead = chains == 1 ? "1" : "64";
+  for (std::size_t mode = 0; mode < 2; ++mode) {
+    const BenchReport::Params params = {{"stages", std::to_string(stages)},
+                                        {"mode", mode == 0 ? "parallel" : "sequential"},
+                                        {"ahead", ahead}};
+    report.add("stages.chain_us", median(both[mode].chains_us), "us", params);
+    report.add(
+        "stages.wakes_per_stage",
+        static_cast<double>(both[mode].wakes) / static_cast<double>(both[mode].chains * stages),
+        "wakes", params);
+  }
+  report.add("stages.parallel_over_sequential", median(ratios), "ratio",
+             with_bound({{"stages", std::to_string(stages)}, {"ahead", ahead}},
+                        stages == kStagesMax && chains > 1 ? kBound : ""));
+  return {};
+}
+
+Status measure(const Client& client, const Command& cluster, const std::vector<Slice>& slices,
+               const BenchOptions& options, BenchReport& report) {
+  auto parallel = Pipeline::make(client, slices, DispatchMode::kParallel);
+  if (!parallel.ok()) return parallel.status();
+  auto sequential = Pipeline::make(client, slices, DispatchMode::kSequential);
+  if (!sequential.ok()) return sequential.status();
+  const std::array<Pipeline, 2> modes = {*parallel, *sequential};
+  for (const std::uint32_t chains : {1u, options.quick ? kAhead : 8 * kAhead}) {
+    Status status = measure(modes, slices.size(), chains, cluster, options, report);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+}  // namespace
+
+Status run_stages(const BenchOptions& options, BenchReport& report) {
+  const ScratchDirectory directory;
+  const std::uint32_t most = options.quick ? 2 : kStagesMax;
+  auto cluster = Command::start({"up", "--directory", directory.path(), "--islands",
+                                 std::to_string(most), "--devices", "1", "--threads", "1"});
+  if (!cluster.ok()) return cluster.status();
+  if (Status ready = cluster->wait_for("ready", kReadyS); !ready.ok()) return ready;
+  auto client = connect("unix:" + directory.path() + "/ctl.sock");
+  if (!client.ok()) return client.status();
+  const auto slices = acquire(*client, most);
+  if (!slices.ok()) return slices.status();
+  for (std::uint32_t stages = 1; stages <= most; stages *= 2) {
+    const std::vector<Slice> some(slices->begin(), slices->begin() + stages);
+    if (Status status = measure(*client, *cluster, some, options, report); !status.ok())
+      return status;
+  }
+  return {};
+}
+
+}  // namespace seaway::benchmarks

@@ -1,0 +1,54 @@
+// Commands of this program, as processes of their own: clusters that a benchmark measures.
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "seaway/status.hpp"
+
+namespace seaway::benchmarks {
+
+/// A new directory for sockets, its user's alone; it goes, with all that is in it, with this
+/// object.
+class ScratchDirectory {
+ public:
+  ScratchDirectory();
+  ~ScratchDirectory();
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+  /// Empty: the system gave none.
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// This program, started with other words; its output is dropped once it was waited for. It gets
+/// SIGTERM at the end of this object, and SIGKILL two seconds later.
+class Command {
+ public:
+  /// `words`: behind the program's name. Errors: kResourceExhausted.
+  static Result<Command> start(const std::vector<std::string>& words);
+  ~Command();
+  Command(Command&& other) noexcept;
+  Command& operator=(Command&&) = delete;
+
+  /// Returns once its output has the line that begins with `words`. Errors: kDeadlineExceeded after
+  /// `most_s` seconds; kHostLost when it ends before, with what it said.
+  Status wait_for(const std::string& words, double most_s);
+  pid_t process() const { return process_; }
+  /// How often the threads of the processes that it has started have gone to sleep, so far.
+  std::uint64_t wakes_of_children() const;
+
+ private:
+  Command(pid_t process, int output) : process_(process), output_(output) {}
+
+  pid_t process_;
+  int output_;
+};
+
+}  // namespace seaway::benchmarks
