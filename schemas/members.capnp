@@ -24,6 +24,8 @@ struct Question {
     status @6 :Void;
     # End, and everybody with you.
     stop @7 :Void;
+    # Why has this run no outcome yet? 0: all that have none, and what the cluster waits for.
+    why @8 :UInt64;
   }
 }
 

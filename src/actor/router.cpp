@@ -15,10 +15,10 @@ void Router::unbind(Role role, std::uint32_t index) {
   if (index < addresses.size()) addresses[index] = Address();
 }
 
-void Router::send(Role role, std::uint32_t index, Frame frame) const {
+void Router::send(Role role, std::uint32_t index, Frame frame, transport::Lane lane) const {
   const auto& addresses = addresses_[static_cast<std::size_t>(role)];
   if (index >= addresses.size() || !addresses[index]) {
-    if (elsewhere_) elsewhere_(role, index, std::move(frame));
+    if (elsewhere_) elsewhere_(role, index, std::move(frame), lane);
     return;
   }
   Count& count = counts_[static_cast<std::size_t>(role)];

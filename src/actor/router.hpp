@@ -9,6 +9,7 @@
 
 #include "actor/actor.hpp"
 #include "base/ids.hpp"
+#include "transport/bulk_lane.hpp"
 
 namespace seaway::actor {
 
@@ -19,13 +20,17 @@ enum class Role : std::uint8_t { kController, kIsland, kHost, kClient };
 class Router {
  public:
   /// Takes what is for a role that is not in this process: it is elsewhere, or nowhere.
-  using Elsewhere = std::function<void(Role role, std::uint32_t index, Frame frame)>;
+  using Elsewhere =
+      std::function<void(Role role, std::uint32_t index, Frame frame, transport::Lane lane)>;
 
   void bind(Role role, std::uint32_t index, Address address);
   void unbind(Role role, std::uint32_t index);
 
   /// Sends to a role; to one that is nowhere (a client that has gone) the frame is dropped.
-  void send(Role role, std::uint32_t index, Frame frame) const;
+  /// The lane matters between processes alone: payload, and whatever is to come behind it, goes on
+  /// the bulk lane.
+  void send(Role role, std::uint32_t index, Frame frame,
+            transport::Lane lane = transport::Lane::kControl) const;
 
   /// Where frames go whose role is not bound here; without, they are dropped.
   void set_elsewhere(Elsewhere elsewhere) { elsewhere_ = std::move(elsewhere); }

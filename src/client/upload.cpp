@@ -90,7 +90,8 @@ void Session::on_pull(ArrayId array, HostId host) {
   const auto payload = wiring_.bulk->take_upload(array);
   SEAWAY_PROBE_IF(!payload, "an upload is wanted that was withdrawn");
   if (payload)
-    wiring_.router->send(actor::Role::kHost, host, frames::upload(id(), array, *payload));
+    wiring_.router->send(actor::Role::kHost, host, frames::upload(id(), array, *payload),
+                         transport::Lane::kBulk);
 }
 
 Record* Session::put(TensorType type, const std::byte* data, std::size_t elements,
@@ -134,6 +135,11 @@ Record* Session::put(TensorType type, const std::byte* data, std::size_t element
     return record;
   }
   const std::uint64_t bytes = wanted.type.bytes();
+  if (wiring_.is_process) {
+    Status status =
+        transport::check_payload(bytes, "put refused: " + seaway::to_string(wanted.type));
+    if (!status.ok()) return refuse(std::move(status));
+  }
   if (Status status = reserve_upload(bytes); !status.ok()) return refuse(status);
   const bool is_aliased = semantics == HostBufferSemantics::kZeroCopy &&
                           wanted.sharding.mesh().device_count() == 1 && count > 0 &&

@@ -29,6 +29,7 @@ struct Writer {
   void operator()(const FindQuestion& question) { builder.setFind(question.process); }
   void operator()(const StatusQuestion&) { builder.setStatus(); }
   void operator()(const StopQuestion&) { builder.setStop(); }
+  void operator()(const WhyQuestion& question) { builder.setWhy(question.run); }
 };
 
 /// `read` takes the answer and returns whether it is of the kind that is wanted.
@@ -70,6 +71,9 @@ Result<Question> read_question(const Frame& frame) {
         return {};
       case wire::Question::STOP:
         question = StopQuestion{};
+        return {};
+      case wire::Question::WHY:
+        question = WhyQuestion{asked.getWhy()};
         return {};
     }
     return protocol_error("this question is not known here");

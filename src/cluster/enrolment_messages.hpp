@@ -26,8 +26,11 @@ struct FindQuestion {
 };
 struct StatusQuestion {};
 struct StopQuestion {};
-using Question =
-    std::variant<EnrolQuestion, AnnounceQuestion, FindQuestion, StatusQuestion, StopQuestion>;
+struct WhyQuestion {
+  RunId run = 0;  // 0: all that have no outcome.
+};
+using Question = std::variant<EnrolQuestion, AnnounceQuestion, FindQuestion, StatusQuestion,
+                              StopQuestion, WhyQuestion>;
 
 Frame to_frame(const Question& question);
 /// Errors: kProtocolError.

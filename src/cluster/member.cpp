@@ -44,6 +44,7 @@ Member::Member(MemberOptions options, MemberWiring wiring, const BackendFactory&
   peers.on_out_of_memory = options_.on_out_of_memory;
   peers.heartbeat_ns = options_.heartbeat_ns;
   peers.silence_max_ns = options_.silence_ns;
+  peers.bulk = options_.bulk;
   if (options_.name.role == Role::kController) {
     peers.silence_max_ns = options_.silence_ns / 100 * kControllerPatiencePercent;
   }
@@ -54,10 +55,10 @@ Member::Member(MemberOptions options, MemberWiring wiring, const BackendFactory&
         if (router_.is_here(to.role, to.index)) router_.send(to.role, to.index, std::move(frame));
       },
       [this](const PeerNews& news) { on_news(news); });
-  router_.set_elsewhere([this](Role role, std::uint32_t index, Frame frame) {
+  router_.set_elsewhere([this](Role role, std::uint32_t index, Frame frame, transport::Lane lane) {
     // A host hears of a client before the client itself has found this life of the host.
     if (role == Role::kClient && options_.clients_max == 0) meet_client(index);
-    peers_->send({role, index}, std::move(frame));
+    peers_->send({role, index}, std::move(frame), lane);
   });
   play(make_backend);
   meet_all();

@@ -39,6 +39,7 @@ struct MemberOptions {
   std::uint64_t seed = 0;
   /// As PeersOptions; the controller waits longer than the others.
   std::uint64_t heartbeat_ns = 250'000'000, silence_ns = 1'000'000'000;
+  transport::BulkLaneOptions bulk = {};
   /// Called once when a scheduler or a host has lost its controller, or when the controller has
   /// begun a new life: nothing that it knows means anything any more, and its process is to end and
   /// to begin anew. From the control thread; the member may not end within the call.
@@ -73,6 +74,10 @@ class Member {
   transport::LocalBulk& bulk() { return bulk_; }
   /// The core of the role that this one plays; null for the others. For checkers.
   controller::ControllerCore* controller() { return controller_ ? &controller_->core() : nullptr; }
+  /// See ControllerActor::explain; of the controller's.
+  bool explain(RunId run, std::function<void(std::string)> done) {
+    return controller_->explain(run, std::move(done));
+  }
   const island::SchedulerActor* scheduler() const { return scheduler_; }
   /// What its client, if it has one, waits for.
   std::string waiting() { return session_ ? session_->waiting() : ""; }

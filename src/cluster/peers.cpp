@@ -161,18 +161,19 @@ void Peers::begin(ProcessId, Peer& peer) {
   options.heartbeat_ns = options_.heartbeat_ns;
   options.silence_max_ns = options_.silence_max_ns;
   options.acknowledge_every = 8;
+  options.bulk = options_.bulk;
   peer.conversation = std::make_unique<transport::Conversation>(std::move(options), now_ns());
   peer.reader = transport::PacketReader();
   peer.is_told = false;
 }
 
-void Peers::send(const RoleName& to, Frame frame) {
+void Peers::send(const RoleName& to, Frame frame, transport::Lane lane) {
   const auto found = processes_.find(to);
   if (found == processes_.end()) return;
   if (SEAWAY_FAULT(kOutOfMemory) && options_.on_out_of_memory) return options_.on_out_of_memory();
   Peer& peer = peers_.at(found->second);
   ++counts_.frames;
-  const Status taken = peer.conversation->send(std::move(frame), now_ns(), channel_of(to));
+  const Status taken = peer.conversation->send(std::move(frame), now_ns(), channel_of(to), lane);
   if (!taken.ok()) {
     // One frame less in a conversation would go unnoticed; its end does not.
     ++counts_.refused;

@@ -37,6 +37,7 @@ struct PeersOptions {
   /// longer than they do, so that they have stopped when it takes them for lost (a lease).
   std::uint64_t silence_max_ns = 1'000'000'000;
   std::uint64_t pause_max_ns = 2'000'000;  // Before a connection is made again.
+  transport::BulkLaneOptions bulk = {};
   /// Of simulated processes: the process dies here and now, within a handler, and nothing that the
   /// rest of the handler sends leaves it. Returns. Empty: it never happens.
   std::function<void()> on_out_of_memory;
@@ -75,7 +76,7 @@ class Peers {
 
   /// To whoever plays `to`. Without such a peer, or while it is known to be lost, it is dropped:
   /// whoever waits for an answer hears of the loss.
-  void send(const RoleName& to, Frame frame);
+  void send(const RoleName& to, Frame frame, transport::Lane lane = transport::Lane::kControl);
 
   /// Ends the conversation with whoever plays `to`, who learns that this process is lost for it, as
   /// soon as anything gets there; both may talk again then.

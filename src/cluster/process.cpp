@@ -12,11 +12,11 @@
 #include "actor/io_engine.hpp"
 #include "base/check.hpp"
 #include "base/random.hpp"
+#include "cluster/cluster_status.hpp"
 #include "cluster/enrolment.hpp"
 #include "cluster/enrolment_messages.hpp"
 #include "cluster/member.hpp"
 #include "events/event_stream.hpp"
-#include "events/json_text.hpp"
 #include "function/native_registry.hpp"
 #include "function/tbb_parallelism.hpp"
 #include "transport/socket_wires.hpp"
@@ -78,20 +78,6 @@ class PassingWires final : public transport::Wires {
  private:
   std::unique_ptr<transport::SocketWires> wires_;
 };
-
-std::string_view word_of(Role role) {
-  switch (role) {
-    case Role::kController:
-      return "controller";
-    case Role::kIsland:
-      return "scheduler";
-    case Role::kHost:
-      return "host";
-    case Role::kClient:
-      break;
-  }
-  return "client";
-}
 
 }  // namespace
 
@@ -299,28 +285,19 @@ void Process::State::answer(const Frame& question, const std::function<void(Resu
     const auto found = enrolment->find(find->process);
     return done(found.ok() ? Result<Frame>(address_frame(*found)) : found.status());
   }
+  if (!member) return done(Status(StatusCode::kIslandUnavailable, "it has not begun; try again"));
   if (std::holds_alternative<StatusQuestion>(*asked)) return done(status_frame(json()));
+  if (const auto* why = std::get_if<WhyQuestion>(&*asked)) {
+    return explain(*member, why->run, [done](Result<std::string> text) {
+      done(text.ok() ? Result<Frame>(status_frame(*text)) : text.status());
+    });
+  }
   done(done_frame());
   options.on_stop();
 }
 
 std::string Process::State::json() const {
-  std::string text = "{\"address\":" + events::quoted(address) +
-                     ",\"spec\":" + events::quoted(options.spec) +
-                     ",\"life\":" + std::to_string(options.life) +
-                     ",\"islands\":" + std::to_string(cluster.islands) +
-                     ",\"devices\":" + std::to_string(cluster.devices) + ",\"processes\":[";
-  bool is_first = true;
-  for (const Enrolment::Place& place : enrolment->places()) {
-    text += std::string(is_first ? "" : ",") +
-            "{\"role\":" + events::quoted(word_of(place.name.role)) +
-            ",\"index\":" + std::to_string(place.name.index) +
-            ",\"life\":" + std::to_string(place.life) +
-            ",\"there\":" + (place.is_there ? "true" : "false") +
-            ",\"address\":" + events::quoted(place.address) + "}";
-    is_first = false;
-  }
-  return text + "]}";
+  return status_json({address, options.spec, options.life, cluster}, *enrolment, *member);
 }
 
 Process::Process(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -363,6 +340,14 @@ Result<std::string> ask_status(const std::string& address, const Clock& clock,
                                std::uint64_t timeout_ns) {
   const auto engine = actor::make_io_engine(clock);
   auto answer = ask_now(*engine, address, 0, StatusQuestion{}, timeout_ns);
+  if (!answer.ok()) return answer.status();
+  return read_status(*answer);
+}
+
+Result<std::string> ask_why(const std::string& address, RunId run, const Clock& clock,
+                            std::uint64_t timeout_ns) {
+  const auto engine = actor::make_io_engine(clock);
+  auto answer = ask_now(*engine, address, 0, WhyQuestion{run}, timeout_ns);
   if (!answer.ok()) return answer.status();
   return read_status(*answer);
 }

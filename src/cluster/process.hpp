@@ -72,6 +72,9 @@ class Process {
 /// Errors: kHostLost when nobody listens, kDeadlineExceeded.
 Result<std::string> ask_status(const std::string& address, const Clock& clock,
                                std::uint64_t timeout_ns);
+/// Asks it why `run` has no outcome yet; 0: all that have none. Lines for people.
+Result<std::string> ask_why(const std::string& address, RunId run, const Clock& clock,
+                            std::uint64_t timeout_ns);
 /// Asks it to end its cluster. Returns when it has said that it does.
 Status ask_to_stop(const std::string& address, const Clock& clock, std::uint64_t timeout_ns);
 

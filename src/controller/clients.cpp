@@ -198,8 +198,8 @@ std::uint64_t ControllerCore::kept_bytes() const {
   return std::accumulate(kept_bytes_.begin(), kept_bytes_.end(), std::uint64_t{0});
 }
 
-void ControllerCore::stats(ClientId client, std::uint64_t request) {
-  std::string text = "{\"runs_unfinished\":" + std::to_string(runs_unfinished_) +
+std::string ControllerCore::figures() const {
+  std::string text = "\"runs_unfinished\":" + std::to_string(runs_unfinished_) +
                      ",\"runs_in_flight\":" + std::to_string(runs_in_flight_) +
                      ",\"clients\":" + std::to_string(clients_.size()) +
                      ",\"arrays\":" + std::to_string(arrays_.size()) +
@@ -214,7 +214,51 @@ void ControllerCore::stats(ClientId client, std::uint64_t request) {
             ",\"queued\":" + std::to_string(tenant->runs_queued) +
             ",\"in_flight\":" + std::to_string(tenant->runs_in_flight) + "}";
   }
-  reply(client, request, {}, text + "]}");
+  return text + "]";
+}
+
+std::string ControllerCore::islands_text() const {
+  std::string text = "[";
+  for (IslandId island = 0; island < options_.islands; ++island) {
+    std::size_t slices = 0, lost = 0;
+    for (const auto& [id, slice] : slices_) {
+      slices += slice->binding.island == island && !slice->is_gone;
+    }
+    for (const auto& [device, why] : lost_devices_) lost += device.first == island;
+    const bool has_failed = !members_.empty() && members_[island].failed_until_ns != 0;
+    const auto truth = [](bool is_so) { return is_so ? "true" : "false"; };
+    text += (island > 0 ? ",{\"island\":" : "{\"island\":") + std::to_string(island) +
+            ",\"host\":" + truth(has_host(island)) +
+            ",\"scheduler\":" + truth(has_scheduler(island)) + ",\"failed\":" + truth(has_failed) +
+            ",\"devices\":" + std::to_string(options_.devices) +
+            ",\"lost_devices\":" + std::to_string(lost) + ",\"slices\":" + std::to_string(slices) +
+            ",\"kept_bytes\":" + std::to_string(kept_bytes_[island]) +
+            ",\"kept_bytes_max\":" + std::to_string(options_.kept_bytes_max) + "}";
+  }
+  return text + "]";
+}
+
+std::vector<RunId> ControllerCore::unfinished_runs(std::size_t most) const {
+  std::vector<RunId> runs;
+  const auto add = [&runs, most](const Run& run) {
+    const bool is_new = std::find(runs.begin(), runs.end(), run.id) == runs.end();
+    if (run.id != 0 && is_new && runs.size() < most) runs.push_back(run.id);
+  };
+  for (Stamp stamp = oldest_stamp_; stamp <= last_stamp_ && runs.size() < most; ++stamp) {
+    const Run* const run = by_stamp_[stamp % by_stamp_.size()];
+    if (run) add(*run);
+  }
+  for (const auto& [id, client] : clients_) {
+    for (const Run* run : client->queue) {
+      if (runs.size() >= most) return runs;
+      add(*run);
+    }
+  }
+  return runs;
+}
+
+void ControllerCore::stats(ClientId client, std::uint64_t request) {
+  reply(client, request, {}, "{" + figures() + "}");
 }
 
 void ControllerCore::drain(ClientId client_id, std::uint64_t request) {

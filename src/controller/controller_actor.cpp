@@ -283,6 +283,23 @@ void ControllerActor::idle() {
   if (engine_) supervise_islands();
 }
 
+bool ControllerActor::explain(RunId run, std::function<void(std::string)> done) {
+  constexpr std::size_t kQuestionsMax = 1024;
+  if (questions_.size() >= kQuestionsMax) return false;
+  questions_[++last_question_] = std::move(done);
+  core_.why(ControllerCore::kOperator, last_question_, run);
+  idle();
+  return true;
+}
+
+void ControllerActor::flush_operator(ControllerOutbox::Client& outbox) {
+  for (ControllerOutbox::Reply& answer : outbox.replies) {
+    const auto asked = questions_.extract(answer.request);
+    if (!asked.empty()) asked.mapped()(std::move(answer.text));
+  }
+  outbox.replies.clear();
+}
+
 void ControllerActor::supervise(actor::Engine& engine, std::function<void(IslandId)> begin_anew) {
   engine_ = &engine;
   begin_anew_ = std::move(begin_anew);

@@ -28,6 +28,10 @@ class ControllerActor final : public actor::Actor {
   /// an island that has failed; it is called on the control thread. The engine outlives this.
   void supervise(actor::Engine& engine, std::function<void(IslandId)> begin_anew);
 
+  /// Why a run has no outcome yet: `done` is called once with some lines, when its schedulers and
+  /// hosts have answered; from the control thread. False when too many questions are open.
+  bool explain(RunId run, std::function<void(std::string)> done);
+
   ControllerCore& core() { return core_; }
 
  private:
@@ -49,6 +53,7 @@ class ControllerActor final : public actor::Actor {
   void flush_launches(IslandId island, bool is_told);
   void flush_arrays(IslandId island);
   void flush_client(ClientId id, ControllerOutbox::Client& outbox);
+  void flush_operator(ControllerOutbox::Client& outbox);
 
   actor::Router& router_;
   HeldClock clock_;  // One message, one time; what comes of it is decided at the same.
@@ -58,7 +63,9 @@ class ControllerActor final : public actor::Actor {
   const std::uint32_t islands_;
   actor::Engine* engine_ = nullptr;
   std::function<void(IslandId)> begin_anew_;
-  bool has_timer_ = false;            // For the next island that returns.
+  bool has_timer_ = false;  // For the next island that returns.
+  std::map<std::uint64_t, std::function<void(std::string)>> questions_;
+  std::uint64_t last_question_ = 0;
   std::vector<std::uint64_t> turns_;  // Of each island: how often it was spoken to.
 };
 

@@ -92,6 +92,8 @@ class ControllerCore {
   void rebind_slice(ClientId client, std::uint64_t request, SliceId slice);
   void why(ClientId client, std::uint64_t request, std::uint64_t id);
   void stats(ClientId client, std::uint64_t request);
+  /// Whoever runs the cluster; asks for runs of all clients. No client has this number.
+  static constexpr ClientId kOperator = 0;
   void drain(ClientId client, std::uint64_t request);
 
   /// Answers a request that needs no more than that.
@@ -131,7 +133,7 @@ class ControllerCore {
   bool has_members() const { return !members_.empty(); }
   Stamp last_stamp() const { return last_stamp_; }
   /// All parts of smaller stamps are over.
-  Stamp oldest_stamp() const;
+  Stamp oldest_stamp();
 
   void why_answer(std::uint64_t question, IslandId island, const std::string& text);
 
@@ -152,6 +154,12 @@ class ControllerCore {
   bool has_slice(SliceId slice) const { return slices_.contains(slice); }
   /// It is here, or something of it is still in use. For checkers.
   bool knows_client(ClientId client) const { return clients_.contains(client); }
+  /// How much of everything there is, as the members of a JSON object; for people.
+  std::string figures() const;
+  /// The same about each island: its roles, lost devices, slices and kept bytes, as a JSON list.
+  std::string islands_text() const;
+  /// Runs that have no outcome yet, those with a stamp first: at most so many.
+  std::vector<RunId> unfinished_runs(std::size_t most) const;
   /// What each client's first run that has no stamp waits for, one line each; for people.
   std::string waiting();
   std::size_t runs_unfinished() const { return runs_unfinished_; }
@@ -336,6 +344,7 @@ class ControllerCore {
   std::vector<std::uint64_t> kept_bytes_;  // Per island, over all its devices.
   std::uint64_t share_served_ = 0;  // Tenant::share_used of the one stamped last, before that.
   Stamp last_stamp_ = 0;
+  Stamp oldest_stamp_ = 1;  // No part of a smaller one is open.
   std::uint64_t pumps_ = 0;
   PlanId last_plan_ = 0;
   ArrayId last_internal_array_ = 0;  // Ids of client 0, which no client has.

@@ -260,6 +260,7 @@ void ControllerActor::flush_arrays(IslandId island) {
 }
 
 void ControllerActor::flush_client(ClientId id, ControllerOutbox::Client& outbox) {
+  if (id == ControllerCore::kOperator) return flush_operator(outbox);
   if (!outbox.resolved.empty()) {
     wire::FrameBuilder builder;
     auto list =

@@ -410,12 +410,9 @@ std::string ControllerCore::waiting() {
   return text;
 }
 
-Stamp ControllerCore::oldest_stamp() const {
-  Stamp oldest = last_stamp_ + 1;
-  for (const Run* run : by_stamp_) {
-    if (run) oldest = std::min(oldest, run->open_stamps.front());
-  }
-  return oldest;
+Stamp ControllerCore::oldest_stamp() {
+  while (oldest_stamp_ <= last_stamp_ && !run_at(oldest_stamp_)) ++oldest_stamp_;
+  return oldest_stamp_;
 }
 
 ControllerOutbox::View ControllerCore::view_of(IslandId island) const {

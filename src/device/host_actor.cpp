@@ -19,6 +19,7 @@
 namespace seaway::device {
 
 using actor::Role;
+using transport::Lane;
 using wire::Message;
 
 /// What reads parts of a message; here, as the format is known to this file alone.
@@ -361,16 +362,37 @@ void HostActor::flush_dones() {
 void HostActor::flush_edges() {
   auto& edges = core_.outbox().edges;
   if (edges.empty()) return;
-  std::stable_sort(edges.begin(), edges.end(),
-                   [](const auto& a, const auto& b) { return a.peer < b.peer; });
+  for (HostOutbox::Edge& edge : edges) {
+    if (edge.kind != HostOutbox::Edge::Kind::kDelivered || !edge.status.ok()) continue;
+    if (wiring_.router.is_here(Role::kHost, edge.peer)) continue;
+    edge.status = transport::check_payload(edge.bytes, "what goes to another island");
+    if (!edge.status.ok()) wiring_.bulk.take_edge(edge.stamp, edge.edge);
+  }
+  // What has no payload does not wait behind what has.
+  const auto lane_of = [this](const HostOutbox::Edge& edge) {
+    const bool has_payload = edge.kind == HostOutbox::Edge::Kind::kDelivered && edge.status.ok() &&
+                             !wiring_.router.is_here(Role::kHost, edge.peer);
+    return has_payload ? Lane::kBulk : Lane::kControl;
+  };
+  std::stable_sort(edges.begin(), edges.end(), [&lane_of](const auto& a, const auto& b) {
+    return std::pair(a.peer, lane_of(a)) < std::pair(b.peer, lane_of(b));
+  });
   const std::uint64_t now_ns = wiring_.engine.clock().now_ns();
   for (std::size_t begin = 0; begin < edges.size();) {
     const HostId peer = edges[begin].peer;
-    std::size_t end = begin;
+    const Lane lane = lane_of(edges[begin]);
+    const auto is_other = [&](const auto& edge) {
+      return edge.peer != peer || lane_of(edge) != lane;
+    };
+    const auto behind =
+        std::find_if(edges.begin() + static_cast<std::ptrdiff_t>(begin), edges.end(), is_other);
+    const auto end = static_cast<std::size_t>(behind - edges.begin());
     std::uint64_t bytes = 0;
-    while (end < edges.size() && edges[end].peer == peer) bytes += edges[end++].bytes;
+    for (std::size_t i = begin; i < end; ++i) bytes += edges[i].bytes;
     const bool is_elsewhere = !wiring_.router.is_here(Role::kHost, peer);
-    for (std::size_t i = begin; i < end && is_elsewhere; ++i) send_bulk(edges[i]);
+    for (std::size_t i = begin; i < end && lane == Lane::kBulk; ++i) {
+      if (edges[i].status.ok()) send_bulk(edges[i]);
+    }
     wire::FrameBuilder builder;
     auto list = builder.init_root<Message>().initEdges(static_cast<unsigned>(end - begin));
     for (std::size_t i = begin; i < end; ++i) {
@@ -385,7 +407,7 @@ void HostActor::flush_edges() {
     }
     const std::uint64_t at_ns = wiring_.arrival ? wiring_.arrival(peer, now_ns, bytes) : now_ns;
     if (at_ns <= now_ns) {
-      wiring_.router.send(Role::kHost, peer, builder.finish());
+      wiring_.router.send(Role::kHost, peer, builder.finish(), lane);
     } else {
       wiring_.engine.schedule(at_ns, [this, peer, frame = builder.finish()] {
         wiring_.router.send(Role::kHost, peer, frame);
@@ -404,12 +426,11 @@ void HostActor::send_value(const HostOutbox::Fetched& answer) {
   bulk.setKind(wire::Bulk::Kind::VALUE);
   bulk.setId(answer.request);
   bulk.setData({reinterpret_cast<const kj::byte*>(answer.value.data()), answer.value.size()});
-  wiring_.router.send(Role::kClient, answer.client, builder.finish());
+  wiring_.router.send(Role::kClient, answer.client, builder.finish(), Lane::kBulk);
 }
 
 /// Payload that was offered to a host of another process.
 void HostActor::send_bulk(const HostOutbox::Edge& edge) {
-  if (edge.kind != HostOutbox::Edge::Kind::kDelivered || !edge.status.ok()) return;
   auto payload = wiring_.bulk.take_edge(edge.stamp, edge.edge);
   SEAWAY_CHECK(payload.has_value(), edge.stamp, edge.edge);
   wire::FrameBuilder builder;
@@ -422,7 +443,7 @@ void HostActor::send_bulk(const HostOutbox::Edge& edge) {
   payload->shard_bytes = edge.shard_bytes;
   auto data = bulk.initData(static_cast<unsigned>(transport::extent_of(*payload)));
   transport::copy_shards(*payload, std::as_writable_bytes(std::span(data.begin(), data.size())));
-  wiring_.router.send(Role::kHost, edge.peer, builder.finish());
+  wiring_.router.send(Role::kHost, edge.peer, builder.finish(), Lane::kBulk);
 }
 
 void HostActor::flush_pulls() {
@@ -501,7 +522,11 @@ void HostActor::flush_fetched() {
     const ClientId client = fetched[begin].client;
     std::size_t end = begin;
     while (end < fetched.size() && fetched[end].client == client) ++end;
-    for (std::size_t i = begin; i < end && core_.options().is_process; ++i) send_value(fetched[i]);
+    for (std::size_t i = begin; i < end && core_.options().is_process; ++i) {
+      Status status = transport::check_payload(fetched[i].value.size(), "what was asked for");
+      if (!status.ok()) fetched[i].status = std::move(status);
+      send_value(fetched[i]);
+    }
     wire::FrameBuilder builder;
     auto list = builder.init_root<Message>().initFetched(static_cast<unsigned>(end - begin));
     for (std::size_t i = begin; i < end; ++i) {
@@ -510,7 +535,8 @@ void HostActor::flush_fetched() {
       answer.setCode(static_cast<std::uint8_t>(fetched[i].status.code()));
       if (!fetched[i].status.ok()) answer.setMessage(fetched[i].status.message());
     }
-    wiring_.router.send(Role::kClient, client, builder.finish());
+    wiring_.router.send(Role::kClient, client, builder.finish(),
+                        core_.options().is_process ? Lane::kBulk : Lane::kControl);
     begin = end;
   }
   fetched.clear();

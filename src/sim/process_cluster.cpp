@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint64_t kDelayStream = 0x64656c6179730000;
 constexpr std::uint64_t kDeathStream = 0x6465617468730000;
+constexpr std::uint64_t kBulkStream = 0x62756c6b00000000;
 /// How soon whoever supervises a process starts it again.
 constexpr std::uint64_t kRestartNsMax = 100'000'000;
 
@@ -27,6 +28,16 @@ bool is_of_links(Kind kind) {
 
 std::uint32_t process_count(const ProcessCluster::Options& options) {
   return 1 + 2 * options.cluster.islands + options.clients_max;
+}
+
+/// Values of worlds are small: chunks are smaller, or there is one a value, as in real clusters.
+transport::BulkLaneOptions draw_bulk(std::uint64_t seed) {
+  RandomStream draws(seed, kBulkStream);
+  transport::BulkLaneOptions bulk;
+  if (draws.below(4) == 0) return bulk;
+  bulk.chunk_bytes = sizeof(std::uint64_t) << draws.below(6);
+  bulk.credit_chunks = 1 + draws.below(4);
+  return bulk;
 }
 
 }  // namespace
@@ -42,6 +53,7 @@ ProcessCluster::ProcessCluster(Options options, actor::SeededEngine& engine,
                engine_.schedule(at_ns, std::move(work));
              }),
       delays_(options_.seed, kDelayStream),
+      bulk_(draw_bulk(options_.seed)),
       done_(kProcessFaultKinds) {
   start({Role::kController, 0});
   for (IslandId island = 0; island < options_.cluster.islands; ++island) {
@@ -97,6 +109,7 @@ void ProcessCluster::start(const RoleName& name) {
   options.clients_max = options_.clients_max;
   options.life = place.life;
   options.seed = options_.seed;
+  options.bulk = bulk_;
   options.on_orphaned = [this, name, life = place.life] {
     engine_.post([this, name, life] {
       const Place& orphan = place_of(name);

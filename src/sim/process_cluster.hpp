@@ -111,6 +111,7 @@ class ProcessCluster {
   transport::SimulatedWires wires_;
   function::NativeRegistry natives_;
   RandomStream delays_;
+  const transport::BulkLaneOptions bulk_;
   std::map<transport::ProcessId, Place> places_;
   std::map<std::pair<transport::ProcessId, transport::ProcessId>, int> blocks_;  // From, to.
   std::set<ClientId> ended_clients_, killed_clients_;

@@ -7,6 +7,13 @@
 #include <new>
 
 namespace seaway::transport {
+
+Status check_payload(std::size_t bytes, const std::string& what) {
+  if (bytes <= kPayloadBytesMax) return {};
+  return resource_exhausted(what + " has " + std::to_string(bytes) +
+                            " bytes; between two processes one value has at most " +
+                            std::to_string(kPayloadBytesMax) + ": make it of several arrays");
+}
 namespace {
 
 constexpr std::align_val_t kAlignment{64};

@@ -8,11 +8,18 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 
 #include "base/ids.hpp"
+#include "seaway/status.hpp"
 
 namespace seaway::transport {
+
+/// Of one value that goes to another process in a frame: a list of Cap'n Proto's is no longer.
+constexpr std::size_t kPayloadBytesMax = (std::size_t{1} << 29) - 1;
+/// kResourceExhausted for more; `what` is "array 3".
+Status check_payload(std::size_t bytes, const std::string& what);
 
 /// Shards of one value: shard s lies at base + s * stride; `owner` keeps the memory alive.
 struct Payload {

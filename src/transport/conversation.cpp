@@ -13,10 +13,18 @@
 namespace seaway::transport {
 
 Conversation::Conversation(ConversationOptions options, std::uint64_t now_ns)
-    : options_(std::move(options)), heard_ns_(now_ns), said_ns_(now_ns) {}
+    : options_(std::move(options)), heard_ns_(now_ns), said_ns_(now_ns), bulk_(options_.bulk) {}
 
-Status Conversation::send(Frame frame, std::uint64_t now_ns, std::uint32_t channel) {
+Status Conversation::send(Frame frame, std::uint64_t now_ns, std::uint32_t channel, Lane lane) {
   if (has_ended()) return reason_;
+  if (lane == Lane::kBulk) {
+    SEAWAY_PROBE("payload goes beside control");
+    Status taken = bulk_.send(channel, std::move(frame));
+    if (!taken.ok()) return {taken.code(), options_.peer + ": " + taken.message()};
+    if (peer_epoch_ == 0 && last_sent_ == 0) heard_ns_ = std::max(heard_ns_, now_ns);
+    ++counts_.sent;
+    return {};
+  }
   const std::size_t bytes = frame.size_bytes();
   if (kept_.size() >= options_.frames_max || kept_bytes_ + bytes > options_.bytes_max) {
     return resource_exhausted(options_.peer + " has not acknowledged " +
@@ -55,7 +63,7 @@ void Conversation::receive(Packet packet, std::uint64_t now_ns) {
     SEAWAY_PROBE("a packet comes from a life that is over");
     if (packet.from_epoch == 0 || packet.kind == Packet::Kind::kEnd) return;
     // Nothing of that life has been received in this conversation.
-    packets_.push_back({Packet::Kind::kEnd, options_.epoch, packet.from_epoch, 0, 0, {}, 0});
+    packets_.push_back({Packet::Kind::kEnd, options_.epoch, packet.from_epoch, 0, 0, {}, 0, 0});
     return;
   }
   const bool is_first = peer_epoch_ == 0 && packet.kind == Packet::Kind::kHello;
@@ -92,7 +100,11 @@ void Conversation::receive(Packet packet, std::uint64_t now_ns) {
     return;
   }
   take_acknowledgement(packet.acknowledged);
+  if (!bulk_.acknowledge(packet.chunks_acknowledged)) {
+    return finish(protocol_error(options_.peer + " acknowledges chunks that were never sent"));
+  }
   if (packet.kind == Packet::Kind::kFrame) take_frame(std::move(packet));
+  if (packet.kind == Packet::Kind::kChunk) take_chunk(std::move(packet));
 }
 
 void Conversation::greet(const Packet& hello) {
@@ -101,6 +113,9 @@ void Conversation::greet(const Packet& hello) {
   if (is_open()) return;
   state_ = State::kOpen;
   take_acknowledgement(hello.acknowledged);
+  if (!bulk_.resume(hello.chunks_acknowledged)) {
+    return finish(protocol_error(options_.peer + " has received chunks that were never sent"));
+  }
   std::uint64_t sequence = last_sent_ - kept_.size();
   for (const Letter& letter : kept_) {
     if (SEAWAY_MUTANT("the oldest frame is not sent again") && &letter == &kept_.front()) continue;
@@ -133,6 +148,26 @@ void Conversation::take_frame(Packet packet) {
   letters_.push_back({packet.channel, std::move(packet.frame)});
 }
 
+void Conversation::take_chunk(Packet packet) {
+  const std::size_t letters = letters_.size();
+  switch (bulk_.take({packet.sequence, packet.channel, std::move(packet.frame)}, letters_)) {
+    case BulkLane::Taken::kNew:
+      counts_.received += letters_.size() - letters;
+      return;
+    case BulkLane::Taken::kRepeated:
+      ++counts_.repeated;
+      return;
+    case BulkLane::Taken::kGap:
+      return break_off();
+    case BulkLane::Taken::kWrong:
+      return finish(protocol_error(options_.peer + " sends chunk " +
+                                   std::to_string(packet.sequence) +
+                                   ", which does not go on from the one before, or begins a frame "
+                                   "of more than " +
+                                   std::to_string(options_.bulk.frame_bytes_max) + " bytes"));
+  }
+}
+
 void Conversation::disconnected() {
   if (has_ended()) return;
   state_ = State::kDown;
@@ -159,6 +194,7 @@ void Conversation::finish(Status reason) {
   reason_ = std::move(reason);
   kept_.clear();
   kept_bytes_ = 0;
+  bulk_.clear();
 }
 
 void Conversation::break_off() {
@@ -169,8 +205,9 @@ void Conversation::break_off() {
 
 void Conversation::say(Packet::Kind kind, std::uint64_t sequence, Letter letter) {
   acknowledged_ = received_;
+  bulk_.told();
   packets_.push_back({kind, options_.epoch, peer_epoch_, sequence, received_,
-                      std::move(letter.frame), letter.channel});
+                      std::move(letter.frame), letter.channel, bulk_.received()});
 }
 
 std::optional<std::uint64_t> Conversation::due_ns() const {
@@ -202,12 +239,22 @@ void Conversation::tick(std::uint64_t now_ns) {
 }
 
 std::vector<Packet> Conversation::take_packets(std::uint64_t now_ns) {
-  if (is_open() && acknowledged_ < received_) {
+  if (is_open()) {
+    while (auto chunk = bulk_.next()) {
+      say(Packet::Kind::kChunk, chunk->number, {chunk->channel, std::move(chunk->frame)});
+      said_ns_ = now_ns;
+    }
+  }
+  if (is_open() && (acknowledged_ < received_ || bulk_.has_news())) {
+    const bool owes = received_ - acknowledged_ >= options_.acknowledge_every;
     if (!packets_.empty()) {
-      for (Packet& packet : packets_) packet.acknowledged = received_;
+      for (Packet& packet : packets_) {
+        packet.acknowledged = received_;
+        packet.chunks_acknowledged = bulk_.received();
+      }
       acknowledged_ = received_;
-    } else if (received_ - acknowledged_ >= options_.acknowledge_every &&
-               !SEAWAY_FAULT(kHeldAcknowledgement)) {
+      bulk_.told();
+    } else if ((owes && !SEAWAY_FAULT(kHeldAcknowledgement)) || bulk_.owes_acknowledgement()) {
       if (!SEAWAY_MUTANT("nothing is acknowledged")) say(Packet::Kind::kAck);
       said_ns_ = now_ns;
     }
@@ -224,12 +271,13 @@ std::uint64_t Conversation::hash() const {
   add(std::uint64_t{options_.epoch} << 32 | options_.peer_epoch_min);
   std::uint64_t sequence = last_sent_ - kept_.size();
   for (const Letter& letter : kept_) {
-    add(hash_of({Packet::Kind::kFrame, 0, 0, ++sequence, 0, letter.frame, letter.channel}));
+    add(hash_of({Packet::Kind::kFrame, 0, 0, ++sequence, 0, letter.frame, letter.channel, 0}));
   }
+  add(bulk_.hash());
   add(packets_.size());
   for (const Packet& packet : packets_) add(hash_of(packet));
   for (const Letter& letter : letters_) {
-    add(hash_of({Packet::Kind::kFrame, 0, 0, 0, 0, letter.frame, letter.channel}));
+    add(hash_of({Packet::Kind::kFrame, 0, 0, 0, 0, letter.frame, letter.channel, 0}));
   }
   return hash;
 }

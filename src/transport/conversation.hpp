@@ -11,6 +11,7 @@
 
 #include "base/frame.hpp"
 #include "seaway/status.hpp"
+#include "transport/bulk_lane.hpp"
 #include "transport/packet.hpp"
 
 namespace seaway::transport {
@@ -23,18 +24,13 @@ struct ConversationOptions {
   /// What was sent and is not acknowledged yet; more is refused.
   std::size_t frames_max = 65'536;
   std::size_t bytes_max = std::size_t{64} << 20;
+  BulkLaneOptions bulk = {};
   /// Acknowledges by itself when so many frames have come; less go with what is said anyway.
   std::uint32_t acknowledge_every = 1;
   /// An open connection says something at least so often. 0: only when there is something to say.
   std::uint64_t heartbeat_ns = 0;
   /// The peer is lost when nothing was heard for so long, over whatever connections. 0: never.
   std::uint64_t silence_max_ns = 0;
-};
-
-/// A frame, and whom in the receiving process it is for.
-struct Letter {
-  std::uint32_t channel = 0;
-  Frame frame;
 };
 
 /// One end's part in a conversation between one life of this process and one of its peer's. A pure
@@ -47,6 +43,9 @@ struct Letter {
 /// that a connection repeats has an effect. What names another life of either process is ignored,
 /// whoever says it: a process that was believed dead and goes on talking is not heard.
 ///
+/// Large frames go on the bulk lane, in chunks of their own numbers: whatever is said on the
+/// control lane meanwhile overtakes them (BulkLane).
+///
 /// It ends once, with a reason: the peer ended it, began a new life, fell silent, or does not exist
 /// any more. What was not acknowledged then may have arrived or not. The two lives never talk
 /// again: the next conversation with that peer asks for a later one (`peer_epoch_min`), and a
@@ -57,7 +56,8 @@ class Conversation {
 
   /// Takes a frame over. Errors: kResourceExhausted when too much waits for acknowledgement,
   /// kHostLost after the end.
-  Status send(Frame frame, std::uint64_t now_ns, std::uint32_t channel = 0);
+  Status send(Frame frame, std::uint64_t now_ns, std::uint32_t channel = 0,
+              Lane lane = Lane::kControl);
 
   /// A connection is there; one of before is forgotten.
   void connected(std::uint64_t now_ns);
@@ -100,8 +100,9 @@ class Conversation {
     std::uint64_t stale = 0;     // Packets of other lives.
   };
   const Counts& counts() const { return counts_; }
-  /// Frames that wait for acknowledgement.
+  /// Control frames that wait for acknowledgement.
   std::size_t unacknowledged() const { return kept_.size(); }
+  const BulkLane& bulk() const { return bulk_; }
   /// Equal for equal futures, but for what depends on time: covers neither that nor counts. For
   /// explorers.
   std::uint64_t hash() const;
@@ -111,6 +112,7 @@ class Conversation {
   void greet(const Packet& hello);
   void take_acknowledgement(std::uint64_t acknowledged);
   void take_frame(Packet packet);
+  void take_chunk(Packet packet);
   void say(Packet::Kind kind, std::uint64_t sequence = 0, Letter letter = {});
   void finish(Status reason);
   void break_off();
@@ -130,6 +132,7 @@ class Conversation {
   bool closes_ = false;
   std::vector<Packet> packets_;
   std::vector<Letter> letters_;
+  BulkLane bulk_;
   Counts counts_;
 };
 

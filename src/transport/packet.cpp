@@ -17,7 +17,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "words travel as they lie in memory");
 
 constexpr std::uint64_t kMagic = 0x5357;  // "WS" on the wire.
-constexpr std::uint64_t kVersion = 2;
+constexpr std::uint64_t kVersion = 3;
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 using Header = std::array<std::uint64_t, kPacketHeaderBytes / kWord>;
 
@@ -40,7 +40,7 @@ std::uint64_t hash_of(const Packet& packet) {
   add(packet.from_epoch | std::uint64_t{packet.to_epoch} << 32);
   add(packet.sequence);
   add(packet.acknowledged);
-  add(packet.channel);
+  add(packet.channel | std::uint64_t{packet.chunks_acknowledged} << 32);
   for (const std::uint64_t word : packet.frame.words()) add(word);
   return hash;
 }
@@ -52,7 +52,7 @@ void write_packet(const Packet& packet, std::vector<std::byte>& bytes) {
                    packet.from_epoch | std::uint64_t{packet.to_epoch} << 32,
                    packet.sequence,
                    packet.acknowledged,
-                   packet.channel,
+                   packet.channel | std::uint64_t{packet.chunks_acknowledged} << 32,
                    0};
   header.back() = header_sum(header) | std::uint64_t{checksum(frame)} << 32;
   const auto head = std::as_bytes(std::span(header));
@@ -95,7 +95,7 @@ Result<std::optional<Packet>> PacketReader::next() {
   }
   const std::uint64_t kind = head >> 24 & 0xff;
   const std::size_t frame_bytes = (head >> 32) * kWord;
-  if (kind > static_cast<std::uint8_t>(Packet::Kind::kEnd)) {
+  if (kind > static_cast<std::uint8_t>(Packet::Kind::kChunk)) {
     return fail("packets of kind " + std::to_string(kind) + ", which is unknown");
   }
   if (frame_bytes > frame_bytes_max_) {
@@ -112,6 +112,7 @@ Result<std::optional<Packet>> PacketReader::next() {
   packet.sequence = header[2];
   packet.acknowledged = header[3];
   packet.channel = static_cast<std::uint32_t>(header[4]);
+  packet.chunks_acknowledged = static_cast<std::uint32_t>(header[4] >> 32);
   if (frame_bytes > 0) {
     packet.frame = Frame::make(frame_bytes / kWord, [frame](std::span<std::uint64_t> words) {
       std::memcpy(words.data(), frame.data(), frame.size());

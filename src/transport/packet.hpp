@@ -21,6 +21,7 @@ struct Packet {
     kFrame,  // Frame number `sequence`.
     kAck,    // Nothing but what every packet says: `acknowledged`, and that its sender lives.
     kEnd,    // Nothing more follows, for ever.
+    kChunk,  // Chunk number `sequence` of the bulk lane.
   };
   Kind kind = Kind::kAck;
   std::uint32_t from_epoch = 0;
@@ -30,14 +31,15 @@ struct Packet {
   Frame frame;
   std::uint32_t channel =
       0;  // Of a frame: whom in the process it is for; what that means is its users'.
+  std::uint32_t chunks_acknowledged = 0;  // All chunks up to this number, modulo 2^32.
 };
 
 /// Equal for equal packets. For explorers.
 std::uint64_t hash_of(const Packet& packet);
 
 /// Bytes on the wire: six little-endian words (what it is and how many words its frame has, the
-/// two epochs, sequence, acknowledged, the channel, a CRC-32 of these five and one of the frame),
-/// then the frame's words.
+/// two epochs, sequence, acknowledged, the channel and the chunks acknowledged, a CRC-32 of these
+/// five and one of the frame), then the frame's words.
 constexpr std::size_t kPacketHeaderBytes = 6 * sizeof(std::uint64_t);
 
 /// Appends `packet` to `bytes`.

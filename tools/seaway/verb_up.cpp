@@ -1,4 +1,4 @@
-// `seaway up`, `seaway down`, `seaway status`: a cluster of real processes on this machine.
+// `seaway up`, `seaway down`: a cluster of real processes on this machine.
 
 #include <unistd.h>
 
@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "base/clock.hpp"
 #include "children.hpp"
 #include "cluster/process.hpp"
+#include "cluster_look.hpp"
 #include "config_flags.hpp"
 #include "private_files.hpp"
 #include "run_directory.hpp"
@@ -28,7 +28,6 @@ struct Arguments {
   std::string cluster;
   std::string options;
   double ready_s = 30;
-  bool json = false;
 };
 
 std::string address_of(const Arguments& arguments) {
@@ -39,31 +38,6 @@ std::string address_of(const Arguments& arguments) {
 int fail(const Status& status) {
   std::fprintf(stderr, "seaway: %s\n", status.message().c_str());
   return kCheckFailed;
-}
-
-struct State {
-  std::uint32_t islands = 0, devices = 0, life = 0;
-  std::size_t schedulers = 0, hosts = 0, clients = 0;
-  nlohmann::json json;
-};
-
-Result<State> look(const std::string& address, const Clock& clock) {
-  const auto text = cluster::ask_status(address, clock, kAskNs);
-  if (!text.ok()) return text.status();
-  State state;
-  state.json = nlohmann::json::parse(*text, nullptr, false);
-  if (state.json.is_discarded()) return protocol_error("the controller's status is no JSON");
-  state.islands = state.json.value("islands", 0u);
-  state.devices = state.json.value("devices", 0u);
-  state.life = state.json.value("life", 0u);
-  for (const auto& process : state.json["processes"]) {
-    if (!process.value("there", false)) continue;
-    const std::string role = process.value("role", "");
-    state.schedulers += role == "scheduler";
-    state.hosts += role == "host";
-    state.clients += role == "client";
-  }
-  return state;
 }
 
 /// SIGCHLD, SIGINT or SIGTERM; 0: none within `most_ns`.
@@ -118,7 +92,7 @@ int up(const Arguments& arguments) {
   if (Status status = check_supported(config); !status.ok()) return fail(status);
   if (Status status = claim_directory(config.directory); !status.ok()) return fail(status);
   const std::string address = controller_address(config.directory);
-  if (look(address, clock).ok()) {
+  if (look_at_cluster(address, clock).ok()) {
     return fail(resource_exhausted("a cluster runs at " + address +
                                    " already; `seaway down` ends it, or choose another place with "
                                    "--directory"));
@@ -138,7 +112,7 @@ int up(const Arguments& arguments) {
     // Whoever asked the controller to end asked all of them.
     if (children.has_ended_well("controller")) break;
     if (is_ready) continue;
-    const auto state = look(address, clock);
+    const auto state = look_at_cluster(address, clock);
     if (state.ok() && state->schedulers == config.islands && state->hosts == config.islands) {
       is_ready = true;
       std::printf(
@@ -167,28 +141,6 @@ int down(const Arguments& arguments) {
   return kDone;
 }
 
-int status(const Arguments& arguments) {
-  const RealClock clock;
-  const auto state = look(address_of(arguments), clock);
-  if (!state.ok()) return fail(state.status());
-  if (arguments.json) {
-    std::printf("%s\n", state->json.dump().c_str());
-    return kDone;
-  }
-  std::printf(
-      "%s: %u islands of %u devices, controller in its life %u\n"
-      "%zu schedulers, %zu hosts, %zu clients\n",
-      address_of(arguments).c_str(), state->islands, state->devices, state->life, state->schedulers,
-      state->hosts, state->clients);
-  for (const auto& process : state->json["processes"]) {
-    std::printf("  %-10s %4u  life %-4u %-5s %s\n", process.value("role", "").c_str(),
-                process.value("index", 0u), process.value("life", 0u),
-                process.value("there", false) ? "there" : "lost",
-                process.value("address", "").c_str());
-  }
-  return kDone;
-}
-
 }  // namespace
 
 void add_up(CLI::App& app, int& exit_code) {
@@ -214,10 +166,6 @@ void add_up(CLI::App& app, int& exit_code) {
   CLI::App* const stop = add("down", "End a cluster");
   stop->footer("example: seaway down --cluster unix:/run/user/1000/seaway/ctl.sock");
   stop->callback([arguments, &exit_code] { exit_code = down(*arguments); });
-  CLI::App* const show = add("status", "Show a cluster's processes");
-  show->add_flag("--json", arguments->json, "as JSON");
-  show->footer("example: seaway status --json");
-  show->callback([arguments, &exit_code] { exit_code = status(*arguments); });
 }
 
 }  // namespace seaway::tools

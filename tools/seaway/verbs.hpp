@@ -27,7 +27,8 @@ void add_chaos_elsewhere(CLI::App& app, int& exit_code);  // which this hands ov
 void add_token(CLI::App& app, int& exit_code);
 void add_cert(CLI::App& app, int& exit_code);
 void add_new(CLI::App& app, int& exit_code);
-void add_roles(CLI::App& app, int& exit_code);  // Controller, scheduler, host.
-void add_up(CLI::App& app, int& exit_code);     // And down, and status.
+void add_roles(CLI::App& app, int& exit_code);   // Controller, scheduler, host.
+void add_up(CLI::App& app, int& exit_code);      // And down.
+void add_status(CLI::App& app, int& exit_code);  // And why.
 
 }  // namespace seaway::tools

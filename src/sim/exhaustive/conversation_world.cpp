@@ -32,14 +32,16 @@ Conversation ConversationWorld::begin(const End& end, std::uint32_t index) {
   return Conversation({.epoch = end.epoch,
                        .peer = "end " + text(1 - index),
                        .peer_epoch_min = end.peer_epoch_min,
+                       .bulk = {.chunk_bytes = sizeof(std::uint64_t), .credit_chunks = 1},
                        .silence_max_ns = kSilenceNs},
                       0);
 }
 
 std::string ConversationWorld::setting() const {
-  return "two ends, each sends " + text(spec_.frames) + " frames; at most " + text(spec_.cuts_max) +
-         " cuts, " + text(spec_.repeats_max) + " repeats, " + text(spec_.lives_max) +
-         " new lives, " + text(spec_.silences_max) + " silences\n";
+  return "two ends, each sends " + text(spec_.frames) + " frames and " + text(spec_.payloads) +
+         " of payload; at most " + text(spec_.cuts_max) + " cuts, " + text(spec_.repeats_max) +
+         " repeats, " + text(spec_.lives_max) + " new lives, " + text(spec_.silences_max) +
+         " silences\n";
 }
 
 const ConversationWorld::Connection* ConversationWorld::find(std::uint32_t number) const {
@@ -57,7 +59,9 @@ void ConversationWorld::moves(std::vector<Move>& out) const {
   for (std::uint32_t index = 0; index < 2; ++index) {
     const End& end = ends_[index];
     const Connection* const connection = find(end.connection);
-    if (end.sent < spec_.frames) out.push_back({Move::Kind::kSend, index});
+    for (std::uint32_t lane = 0; lane < 2; ++lane) {
+      if (end.lanes[lane].sent < frames_of(lane)) out.push_back({Move::Kind::kSend, index, lane});
+    }
     if (!connection) continue;
     if (!connection->coming[index].empty()) out.push_back({Move::Kind::kDeliver, index});
     if (connection->is_cut) out.push_back({Move::Kind::kSeeCut, index});
@@ -76,7 +80,7 @@ void ConversationWorld::moves(std::vector<Move>& out) const {
       for (std::uint32_t i = 0; i < connection->came[index].size(); ++i)
         out.push_back({Move::Kind::kRepeat, index, i});
     if (lives_ < spec_.lives_max) out.push_back({Move::Kind::kNewLife, index});
-    if (silences_ < spec_.silences_max && ends_[index].said > 0)
+    if (silences_ < spec_.silences_max && ends_[index].lanes[0].said > 0)
       out.push_back({Move::Kind::kSilence, index});
   }
 }
@@ -86,15 +90,15 @@ void ConversationWorld::take(const Move& move) {
   Connection* const connection = find(end.connection);
   switch (move.kind) {
     case Move::Kind::kSend: {
-      ++end.sent;
-      ++end.said;
-      const Status status =
-          end.talk.send(Frame::make(2,
-                                    [&](auto words) {
-                                      words[0] = std::uint64_t{end.epoch} << 32 | end.talks;
-                                      words[1] = end.said;
-                                    }),
-                        0);
+      End::Lane& lane = end.lanes[move.index];
+      ++lane.sent;
+      ++lane.said;
+      const auto fill = [&](auto words) {
+        words[0] = std::uint64_t{end.epoch} << 32 | end.talks;
+        words[1] = lane.said;
+      };
+      const Status status = end.talk.send(Frame::make(2, fill), 0, move.index,
+                                          static_cast<transport::Lane>(move.index));
       if (!status.ok()) violation_ = status.to_string();
       break;
     }
@@ -152,7 +156,7 @@ void ConversationWorld::begin_anew(std::uint32_t index) {
   if (spec_.has_attempts) ++end.epoch;
   end.talk = begin(end, index);
   ++end.talks;
-  end.said = end.heard = 0;
+  for (End::Lane& lane : end.lanes) lane.said = lane.heard = 0;
   end.heard_from = 0;
 }
 
@@ -165,7 +169,7 @@ void ConversationWorld::begin_life(std::uint32_t index) {
   end.peer_epoch_min = spec_.has_attempts ? 1 : ends_[1 - index].epoch;
   end.talk = begin(end, index);
   end.talks = 1;
-  end.said = end.heard = 0;
+  for (End::Lane& lane : end.lanes) lane.said = lane.heard = 0;
   end.heard_from = 0;
 }
 
@@ -192,13 +196,14 @@ void ConversationWorld::read(std::uint32_t index, const transport::Letter& lette
     if (violation_.empty()) violation_ = "end " + text(index) + " " + what;
   };
   const std::uint64_t from = letter.frame.words()[0], number = letter.frame.words()[1];
-  if (end.heard == 0) end.heard_from = from;
+  End::Lane& lane = end.lanes[letter.channel];
+  if (end.heard_from == 0) end.heard_from = from;
   if (end.heard_from != from) fail("hears two conversations of its peer in one of its own");
   if (from >> 32 < end.peer_epoch_min) fail("hears a life of its peer that is over");
-  if (number <= end.heard) fail("hears frame " + text(number) + " twice");
-  if (number > end.heard + 1) fail("never hears frame " + text(end.heard + 1));
-  ++end.heard;
-  ++end.heard_ever;
+  if (number <= lane.heard) fail("hears frame " + text(number) + " twice");
+  if (number > lane.heard + 1) fail("never hears frame " + text(lane.heard + 1));
+  ++lane.heard;
+  ++lane.heard_ever;
 }
 
 void ConversationWorld::forget_connections() {
@@ -216,10 +221,15 @@ bool ConversationWorld::is_done() const {
   if (!connection || connection->is_cut || ends_[1].connection != connection->number) return false;
   for (std::uint32_t index = 0; index < 2; ++index) {
     const End& end = ends_[index];
-    if (end.sent < spec_.frames || !end.talk.is_open() || !connection->coming[index].empty() ||
-        end.talk.unacknowledged() > 0 || end.heard != ends_[1 - index].said)
+    if (!end.talk.is_open() || !connection->coming[index].empty() ||
+        end.talk.unacknowledged() > 0 || end.talk.bulk().waiting_bytes() > 0)
       return false;
-    if (lives_ + silences_ == 0 && end.heard_ever < spec_.frames) return false;
+    for (std::size_t lane = 0; lane < 2; ++lane) {
+      const End::Lane& own = end.lanes[lane];
+      if (own.sent < frames_of(lane) || own.heard != ends_[1 - index].lanes[lane].said)
+        return false;
+      if (lives_ + silences_ == 0 && own.heard_ever < frames_of(lane)) return false;
+    }
   }
   return true;
 }
@@ -231,9 +241,12 @@ std::uint64_t ConversationWorld::hash() const {
     add(end.talk.hash());
     add(std::uint64_t{end.epoch} << 32 | end.peer_epoch_min);
     add(last_connection_ - end.connection + (end.connection == 0 ? 1u << 16 : 0));
-    add(end.sent | end.talks << 8 | end.said << 16 | end.heard << 24);
+    add(end.talks);
+    for (const End::Lane& lane : end.lanes) {
+      add(lane.sent | lane.said << 8 | lane.heard << 16);
+      if (lives_ + silences_ == 0) add(lane.heard_ever);
+    }
     add(end.heard_from);
-    if (lives_ + silences_ == 0) add(end.heard_ever);
   }
   for (const Connection& connection : connections_) {
     add((last_connection_ - connection.number) << 1 | (connection.is_cut ? 1u : 0u));
@@ -253,7 +266,7 @@ std::string ConversationWorld::describe(const Move& move) {
   const std::string end = "end " + text(move.end);
   switch (move.kind) {
     case Move::Kind::kSend:
-      return end + " sends its next frame";
+      return end + (move.index == 0 ? " sends its next frame" : " sends its next payload");
     case Move::Kind::kConnect:
       return end + " makes a connection";
     case Move::Kind::kAccept:
@@ -279,9 +292,10 @@ std::string ConversationWorld::to_string() const {
   for (std::uint32_t index = 0; index < 2; ++index) {
     const End& end = ends_[index];
     out += "end " + text(index) + ": life " + text(end.epoch) +
-           (end.talk.is_open() ? ", open" : ", not open") + ", has sent " + text(end.sent) +
-           " frames, " + text(end.talk.unacknowledged()) + " of them not acknowledged, has heard " +
-           text(end.heard) + ", " +
+           (end.talk.is_open() ? ", open" : ", not open") + ", has sent " +
+           text(end.lanes[0].sent) + " frames and " + text(end.lanes[1].sent) + " of payload, " +
+           text(end.talk.unacknowledged()) + " of them not acknowledged, has heard " +
+           text(end.lanes[0].heard) + " and " + text(end.lanes[1].heard) + ", " +
            (end.connection == 0 ? "no connection" : "connection " + text(end.connection)) + "\n";
   }
   return out;

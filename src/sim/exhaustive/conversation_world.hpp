@@ -16,7 +16,8 @@ namespace seaway::exhaustive {
 
 /// What is fixed about one conversation.
 struct ConversationSpec {
-  std::uint32_t frames = 2;  // That each end sends.
+  std::uint32_t frames = 2;    // That each end sends,
+  std::uint32_t payloads = 0;  // and on the bulk lane, in two chunks each, with credit for one.
   // How often, anywhere: the connection breaks, it brings something again, an end's process begins
   // a new life, an end hears nothing for too long.
   std::uint32_t cuts_max = 0, repeats_max = 0, lives_max = 0, silences_max = 0;
@@ -37,7 +38,7 @@ struct ConversationSpec {
 /// One step that a ConversationWorld may take.
 struct ConversationMove {
   enum class Kind : std::uint8_t {
-    kSend,     // `end` sends its next frame.
+    kSend,     // `end` sends its next frame; `index` is the lane.
     kConnect,  // End 0 makes a connection.
     kAccept,   // End 1 has it.
     kDeliver,  // What comes next for `end` on its connection.
@@ -51,7 +52,7 @@ struct ConversationMove {
   std::uint32_t end = 0, index = 0;
 };
 
-/// See Explorable. Frames have to arrive each once and in the order of their sending, from one life
+/// See Explorable. Frames have to arrive each once and in the order of their lane, from one life
 /// to one life; in the end all that was sent to the life that is there has arrived, and all that
 /// was ever sent when no life and no conversation has ended.
 class ConversationWorld {
@@ -82,13 +83,19 @@ class ConversationWorld {
     transport::Conversation talk;
     std::uint32_t epoch = 1, peer_epoch_min = 1;
     std::uint32_t connection = 0;  // Its number; 0: none.
-    std::uint32_t sent = 0;        // In all its lives.
     std::uint32_t talks = 0;       // Conversations so far: which one a frame is of.
-    std::uint32_t said = 0;        // Frames of this conversation,
-    std::uint32_t heard = 0;       // and those that have come in it,
-    std::uint64_t heard_from = 0;  // all from one conversation of one life.
-    std::uint32_t heard_ever = 0;
+    struct Lane {
+      std::uint32_t sent = 0;   // In all its lives.
+      std::uint32_t said = 0;   // Frames of this conversation,
+      std::uint32_t heard = 0;  // and those that have come in it.
+      std::uint32_t heard_ever = 0;
+    };
+    std::array<Lane, 2> lanes = {};
+    std::uint64_t heard_from = 0;  // From one conversation of one life. 0: nothing was heard.
   };
+  std::uint32_t frames_of(std::size_t lane) const {
+    return lane == 0 ? spec_.frames : spec_.payloads;
+  }
 
   static transport::Conversation begin(const End& end, std::uint32_t index);
   Connection* find(std::uint32_t number);

@@ -31,6 +31,9 @@ std::vector<SmallWorld> conversation_worlds() {
       make("talk-attempts",
            "the same, each conversation with its own epoch; silence, a new life and a cut",
            {.frames = 2, .cuts_max = 1, .lives_max = 1, .silences_max = 1, .has_attempts = true}),
+      make("talk-payload",
+           "a conversation of a frame and a payload in chunks each way; it breaks, and repeats",
+           {.frames = 1, .payloads = 1, .cuts_max = 1, .repeats_max = 1}),
   };
 }
 

@@ -17,6 +17,9 @@ namespace {
 
 using actor::Role;
 
+/// More than a control frame may have.
+constexpr std::size_t kLargeElements = std::size_t{6} << 20;
+
 class RealCluster : public testing::Test {
  protected:
   RealCluster() {
@@ -38,7 +41,7 @@ class RealCluster : public testing::Test {
     ProcessOptions options;
     options.name = name;
     options.listen = address(name);
-    options.spec = "embedded:islands=2,devices=2,device_memory=16MiB,threads=1";
+    options.spec = "embedded:islands=2,devices=2,device_memory=64MiB,threads=1";
     options.cluster = 77;
     options.life = life;
     options.silence_ns = 30'000'000'000;  // A busy machine is no dead one.
@@ -57,6 +60,15 @@ class RealCluster : public testing::Test {
     }
   }
   void end(const RoleName& name) { processes_.erase(name); }
+
+  /// Until the controller's status has `text`.
+  Result<std::string> wait_for_status(const std::string& text) const {
+    for (;;) {
+      auto status = ask_status(controller(), *clock_, 5'000'000'000);
+      if (!status.ok() || status->find(text) != std::string::npos) return status;
+      std::this_thread::yield();
+    }
+  }
 
   /// x + 1 on island 0, times 2 on island 1.
   static Result<std::vector<float>> run_over_two_islands(const Client& client, float x) {
@@ -102,6 +114,53 @@ TEST_F(RealCluster, RunsAProgramOverTwoIslands) {
   EXPECT_EQ(*values, (std::vector<float>{42, 44}));
 }
 
+TEST_F(RealCluster, CarriesArraysThatAreLargerThanControlFrames) {
+  start_all();
+  const auto client = connect(controller());
+  ASSERT_TRUE(client.ok()) << client.status().to_string();
+  const auto here = client->acquire_slice({.devices = 2, .mesh = {{"data", 2}}, .island = 0});
+  const auto there = client->acquire_slice({.devices = 2, .mesh = {{"data", 2}}, .island = 1});
+  ASSERT_TRUE(here.ok() && there.ok());
+  const auto shard = f32({static_cast<std::int64_t>(kLargeElements / 2)});
+  const auto twice = client->function("twice", [](Tensor v) { return v * 2.0; }, {shard});
+  ASSERT_TRUE(twice.ok()) << twice.status().to_string();
+  const NamedSharding row(here->mesh(), P("data"));
+  const auto program =
+      client->program("p", [&](Traced v) { return twice->on(*there)(twice->on(*here)(v)); },
+                      {ArraySpec{f32({static_cast<std::int64_t>(kLargeElements)}), row}});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  std::vector<float> values(kLargeElements);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 1000);
+
+  const auto back =
+      program->execute({client->put(values, {static_cast<std::int64_t>(kLargeElements)}, row)})
+          .output(0)
+          .to_host<float>();
+
+  const auto got = back.get();
+  ASSERT_TRUE(got.ok()) << got.status().to_string();
+  for (float& value : values) value *= 4;
+  EXPECT_TRUE(*got == values);
+}
+
+TEST_F(RealCluster, SaysWhatHasNoOutcomeAndWhy) {
+  start_all();
+  const auto client = connect(controller());
+  ASSERT_TRUE(client.ok());
+  ASSERT_TRUE(run_over_two_islands(*client, 1).ok());
+  end({Role::kIsland, 1});
+  end({Role::kHost, 1});
+  const auto status = wait_for_status("\"island\":1,\"host\":false,\"scheduler\":false");
+  ASSERT_TRUE(status.ok()) << status.status().to_string();
+  EXPECT_NE(status->find("\"name\":\"default\",\"weight\":1"), std::string::npos) << *status;
+  const auto why = ask_why(controller(), 0, *clock_, 5'000'000'000);
+  ASSERT_TRUE(why.ok()) << why.status().to_string();
+  EXPECT_NE(why->find(" runs are in flight\n"), std::string::npos) << *why;
+  const auto none = ask_why(controller(), make_id(1, 999), *clock_, 5'000'000'000);
+  ASSERT_TRUE(none.ok()) << none.status().to_string();
+  EXPECT_EQ(*none, "client 1: nothing waits: it has its outcome, or it does not exist\n");
+}
+
 TEST_F(RealCluster, ServesClientsThatComeAndGo) {
   start_all();
 
@@ -119,13 +178,11 @@ TEST_F(RealCluster, SaysWhoIsThere) {
   const auto client = connect(controller());
   ASSERT_TRUE(client.ok());
 
-  const auto status = ask_status(controller(), *clock_, 5'000'000'000);
-
-  ASSERT_TRUE(status.ok()) << status.status().to_string();
   for (const char* part :
        {"\"islands\":2", "\"role\":\"host\",\"index\":1,\"life\":1,\"there\":true",
         "\"role\":\"client\",\"index\":1,\"life\":1,\"there\":true"}) {
-    EXPECT_NE(status->find(part), std::string::npos) << *status;
+    const auto status = wait_for_status(part);
+    EXPECT_TRUE(status.ok()) << status.status().to_string();
   }
 }
 
@@ -163,6 +220,7 @@ TEST_F(RealCluster, EndsWhatWasInFlightWithItsController) {
 
 TEST_F(RealCluster, RefusesASecondHostOfAnIsland) {
   start_all();
+  ASSERT_TRUE(wait_for_status("\"role\":\"host\",\"index\":1,\"life\":1,\"there\":true").ok());
   ProcessOptions options;
   options.name = {Role::kHost, 1};
   options.join = controller();

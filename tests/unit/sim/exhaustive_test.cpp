@@ -109,7 +109,10 @@ TEST(ConversationWorlds, AreCleanInAllOrders) {
   for (const ConversationSpec& spec :
        {ConversationSpec{.cuts_max = 2}, ConversationSpec{.cuts_max = 1, .repeats_max = 1},
         ConversationSpec{.cuts_max = 1, .lives_max = 1}, ConversationSpec{.silences_max = 1},
-        ConversationSpec{.frames = 1, .lives_max = 1, .silences_max = 1, .has_attempts = true}}) {
+        ConversationSpec{.frames = 1, .lives_max = 1, .silences_max = 1, .has_attempts = true},
+        ConversationSpec{.frames = 1, .payloads = 1, .cuts_max = 1},
+        ConversationSpec{.frames = 0, .payloads = 1, .cuts_max = 1, .repeats_max = 1},
+        ConversationSpec{.frames = 1, .payloads = 1, .lives_max = 1}}) {
     const ConversationWorld world(spec);
     expect_clean("conversation:", world.setting(), explore(world));
   }

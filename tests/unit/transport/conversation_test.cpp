@@ -74,6 +74,51 @@ TEST_F(Conversations, WhatWasSentBeforeAConnectionGoesWithIt) {
   EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1, 2}));
 }
 
+TEST_F(Conversations, ControlOvertakesPayload) {
+  left_options.bulk = right_options.bulk = {.chunk_bytes = 8, .credit_chunks = 1};
+  left = Conversation(left_options, 0);
+  right = Conversation(right_options, 0);
+  connect();
+  ASSERT_TRUE(left.send(frame(100), now_ns, 5, Lane::kBulk).ok());
+  send(left, 1);
+
+  const auto packets = left.take_packets(now_ns);
+  ASSERT_EQ(packets.size(), 2u);
+  EXPECT_EQ(packets[0].kind, Packet::Kind::kFrame);
+  EXPECT_EQ(packets[1].kind, Packet::Kind::kChunk);
+  for (const Packet& packet : packets) right.receive(packet, now_ns);
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1}));
+  send(left, 2);
+  talk();
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{2, 100}));
+  EXPECT_EQ(left.bulk().waiting_bytes(), 0u);
+}
+
+TEST_F(Conversations, PayloadOutlivesItsConnection) {
+  left_options.bulk = right_options.bulk = {.chunk_bytes = 8, .credit_chunks = 1};
+  left = Conversation(left_options, 0);
+  right = Conversation(right_options, 0);
+  connect();
+  ASSERT_TRUE(left.send(frame(100), now_ns, 5, Lane::kBulk).ok());
+  for (const Packet& packet : left.take_packets(now_ns)) right.receive(packet, now_ns);
+  right.take_packets(now_ns);  // Its acknowledgement is lost.
+  left.disconnected();
+  right.disconnected();
+
+  connect();
+
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{100}));
+  EXPECT_EQ(left.bulk().waiting_bytes(), 0u);
+}
+
+TEST_F(Conversations, AChunkThatIsNoneEndsIt) {
+  connect();
+  right.receive({Packet::Kind::kChunk, 4, 2, 1, 0, Frame(), 0, 0}, now_ns);
+
+  EXPECT_TRUE(right.has_ended());
+  EXPECT_EQ(right.reason().code(), StatusCode::kProtocolError);
+}
+
 TEST_F(Conversations, WhatABrokenConnectionLostIsSentAgainAndNothingTwice) {
   connect();
   send(left, 1);

@@ -76,7 +76,7 @@ TEST(Packets, ABitThatChangedIsSeenWhereverItIs) {
 TEST(Packets, WhatIsNoneIsRefusedAndSoIsAllBehindIt) {
   const std::vector<std::tuple<std::size_t, std::uint8_t, std::string>> wrongs = {
       {0, 0, "bytes that are no packet"},
-      {2, 9, "version 9 of packets; this is version 2"},
+      {2, 9, "version 9 of packets; this is version 3"},
       {7, 0xff, "a header whose checksum is wrong"},
       {58, 1, "a frame whose checksum is wrong"}};
   for (const auto& [at, value, text] : wrongs) {
@@ -94,13 +94,13 @@ TEST(Packets, WhatIsNoneIsRefusedAndSoIsAllBehindIt) {
 
 TEST(Packets, AnUnknownKindIsRefused) {
   Packet packet = make_packet();
-  packet.kind = static_cast<Packet::Kind>(4);
+  packet.kind = static_cast<Packet::Kind>(5);
   PacketReader reader;
 
   reader.feed(bytes_of(packet));
 
   EXPECT_EQ(reader.next().status(),
-            protocol_error("a connection brings packets of kind 4, which is unknown"));
+            protocol_error("a connection brings packets of kind 5, which is unknown"));
 }
 
 TEST(Packets, AFrameAtTheLimitIsReadAndOneAboveItRefused) {

@@ -1,0 +1,104 @@
+// Reading a status, and printing it.
+
+#include "cluster_look.hpp"
+
+#include <cstdio>
+
+#include "cluster/process.hpp"
+
+namespace seaway::tools {
+namespace {
+
+constexpr std::uint64_t kAskNs = 2'000'000'000;
+
+template <class... Values>
+std::string line(const char* format, Values... values) {
+  char text[512];
+  std::snprintf(text, sizeof(text), format, values...);
+  return text;
+}
+
+double mib(const nlohmann::json& object, const char* name) {
+  return static_cast<double>(object.value(name, std::uint64_t{0})) / (1 << 20);
+}
+
+std::string islands_text(const nlohmann::json& islands) {
+  std::string text = "island  host   scheduler  devices  slices  arrays kept, MiB\n";
+  for (const auto& island : islands) {
+    const std::uint32_t devices = island.value("devices", 0u);
+    const std::uint32_t lost = island.value("lost_devices", 0u);
+    std::string note;
+    if (lost > 0) note = line("  %u devices are lost", lost);
+    if (island.value("failed", false)) note += "  failed too often: used again later";
+    text += line("%6u  %-5s  %-9s  %7u  %6u  %.1f of %.1f%s\n", island.value("island", 0u),
+                 island.value("host", false) ? "there" : "lost",
+                 island.value("scheduler", false) ? "there" : "lost", devices - lost,
+                 island.value("slices", 0u), mib(island, "kept_bytes"),
+                 mib(island, "kept_bytes_max"), note.c_str());
+  }
+  return text;
+}
+
+std::string tenants_text(const nlohmann::json& tenants) {
+  std::string text = "tenant            weight  arrays  runs queued  in flight\n";
+  for (const auto& tenant : tenants) {
+    text += line("%-16s  %6u  %6llu  %11u  %9u\n", tenant.value("name", "").substr(0, 40).c_str(),
+                 tenant.value("weight", 0u),
+                 static_cast<unsigned long long>(tenant.value("arrays", std::uint64_t{0})),
+                 tenant.value("queued", 0u), tenant.value("in_flight", 0u));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string ClusterLook::to_string(const std::string& address, const ClusterLook* before,
+                                   double seconds) const {
+  std::string text = line(
+      "%s: %u islands of %u devices, controller in its life %u\n"
+      "%zu schedulers, %zu hosts, %zu clients\n",
+      address.c_str(), islands, devices, life, schedulers, hosts, clients);
+  for (const auto& process : json.value("processes", nlohmann::json::array())) {
+    text += line("  %-10s %4u  life %-4u %-5s %s\n", process.value("role", "").c_str(),
+                 process.value("index", 0u), process.value("life", 0u),
+                 process.value("there", false) ? "there" : "lost",
+                 process.value("address", "").c_str());
+  }
+  const auto work = json.value("work", nlohmann::json::object());
+  text += "\n" + islands_text(json.value("each_island", nlohmann::json::array())) + "\n";
+  text +=
+      line("runs: %u without an outcome, %u in flight; %u programs, %u functions, %llu arrays\n",
+           work.value("runs_unfinished", 0u), work.value("runs_in_flight", 0u),
+           work.value("programs", 0u), work.value("functions", 0u),
+           static_cast<unsigned long long>(work.value("arrays", std::uint64_t{0})));
+  if (before && seconds > 0 && before->life == life) {
+    const auto stamps = [](const nlohmann::json& all) {
+      const auto figures = all.value("work", nlohmann::json::object());
+      return figures.value("stamps", std::uint64_t{0});
+    };
+    text += line("stamps: %.1f a second\n",
+                 static_cast<double>(stamps(json) - stamps(before->json)) / seconds);
+  }
+  return text + "\n" + tenants_text(work.value("tenants", nlohmann::json::array()));
+}
+
+Result<ClusterLook> look_at_cluster(const std::string& address, const Clock& clock) {
+  const auto text = cluster::ask_status(address, clock, kAskNs);
+  if (!text.ok()) return text.status();
+  ClusterLook look;
+  look.json = nlohmann::json::parse(*text, nullptr, false);
+  if (!look.json.is_object()) return protocol_error("the controller's status is no JSON object");
+  look.islands = look.json.value("islands", 0u);
+  look.devices = look.json.value("devices", 0u);
+  look.life = look.json.value("life", 0u);
+  for (const auto& process : look.json["processes"]) {
+    if (!process.value("there", false)) continue;
+    const std::string role = process.value("role", "");
+    look.schedulers += role == "scheduler";
+    look.hosts += role == "host";
+    look.clients += role == "client";
+  }
+  return look;
+}
+
+}  // namespace seaway::tools

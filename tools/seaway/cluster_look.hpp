@@ -1,0 +1,29 @@
+// What a cluster says of itself, as far as commands look at it.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/clock.hpp"
+#include "seaway/status.hpp"
+
+namespace seaway::tools {
+
+struct ClusterLook {
+  std::uint32_t islands = 0, devices = 0, life = 0;
+  std::size_t schedulers = 0, hosts = 0, clients = 0;  // That are there.
+  nlohmann::json json;
+
+  /// As a table for people. `before`: an earlier look, `seconds` ago, for rates; null: none.
+  std::string to_string(const std::string& address, const ClusterLook* before,
+                        double seconds) const;
+};
+
+/// Asks the controller that listens at `address`, for two seconds. Errors: those of asking;
+/// kProtocolError for an answer that is none.
+Result<ClusterLook> look_at_cluster(const std::string& address, const Clock& clock);
+
+}  // namespace seaway::tools

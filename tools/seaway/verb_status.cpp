@@ -1,0 +1,116 @@
+// `seaway status`, `seaway why`: what a cluster of processes does, and what it waits for.
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "cluster/process.hpp"
+#include "cluster_look.hpp"
+#include "config_flags.hpp"
+#include "run_directory.hpp"
+#include "verbs.hpp"
+
+namespace seaway::tools {
+namespace {
+
+constexpr std::uint64_t kAskNs = 5'000'000'000;
+
+struct Arguments {
+  std::string directory = default_directory();
+  std::string cluster;
+  bool json = false;
+  double watch_s = 0;
+  std::uint64_t looks = 0;  // 0: until it is ended.
+  std::string run;
+
+  std::string address() const { return cluster.empty() ? controller_address(directory) : cluster; }
+};
+
+int fail(const Status& status) {
+  std::fprintf(stderr, "seaway: %s\n", status.message().c_str());
+  return kCheckFailed;
+}
+
+void print(const Arguments& arguments, const ClusterLook& look, const ClusterLook* before) {
+  if (arguments.json) {
+    std::printf("%s\n", look.json.dump().c_str());
+  } else {
+    const bool clears = arguments.watch_s > 0 && isatty(STDOUT_FILENO) == 1;
+    std::printf("%s%s", clears ? "\x1b[H\x1b[2J" : "",
+                look.to_string(arguments.address(), before, arguments.watch_s).c_str());
+  }
+  std::fflush(stdout);
+}
+
+int status(const Arguments& arguments) {
+  const RealClock clock;
+  std::optional<ClusterLook> before;
+  for (std::uint64_t looks = 1;; ++looks) {
+    auto look = look_at_cluster(arguments.address(), clock);
+    if (!look.ok()) return fail(look.status());
+    print(arguments, *look, before ? &*before : nullptr);
+    if (arguments.watch_s <= 0 || looks == arguments.looks) return kDone;
+    before = std::move(*look);
+    std::this_thread::sleep_for(std::chrono::duration<double>(arguments.watch_s));
+  }
+}
+
+/// "2:7" is run 7 of client 2.
+std::optional<RunId> parse_run(const std::string& text) {
+  std::uint32_t client = 0;
+  std::uint64_t run = 0;
+  const char* const end = text.data() + text.size();
+  const auto [colon, error] = std::from_chars(text.data(), end, client);
+  if (error != std::errc() || colon == end || *colon != ':') return std::nullopt;
+  const auto [stop, wrong] = std::from_chars(colon + 1, end, run);
+  const bool is_one = wrong == std::errc() && stop == end && client > 0 && run > 0 &&
+                      run == sequence_of(make_id(client, run));
+  return is_one ? std::optional(make_id(client, run)) : std::nullopt;
+}
+
+int why(const Arguments& arguments) {
+  const auto run = arguments.run.empty() ? RunId{0} : parse_run(arguments.run);
+  if (!run) {
+    return fail(invalid_argument("'" + arguments.run +
+                                 "' is no run; say CLIENT:RUN, such as 2:7 for run 7 of client 2"));
+  }
+  const RealClock clock;
+  const auto text = cluster::ask_why(arguments.address(), *run, clock, kAskNs);
+  if (!text.ok()) return fail(text.status());
+  std::printf("%s", text->c_str());
+  return kDone;
+}
+
+}  // namespace
+
+void add_status(CLI::App& app, int& exit_code) {
+  const auto arguments = std::make_shared<Arguments>();
+  const auto add = [&](const char* name, const char* summary) {
+    CLI::App* const verb = app.add_subcommand(name, summary);
+    verb->add_option("--directory", arguments->directory, "where it was started")
+        ->capture_default_str();
+    verb->add_option("--cluster", arguments->cluster, "its address; that of the directory");
+    return verb;
+  };
+  CLI::App* const show = add("status", "Show a cluster's processes, islands, work and tenants");
+  show->add_flag("--json", arguments->json, "as JSON");
+  show->add_option("--watch", arguments->watch_s, "look again after so many seconds")
+      ->expected(0, 1)
+      ->default_str("1")
+      ->check(CLI::PositiveNumber);
+  show->add_option("--looks", arguments->looks, "with --watch: end after so many looks");
+  show->footer("example: seaway status --watch");
+  show->callback([arguments, &exit_code] { exit_code = status(*arguments); });
+  CLI::App* const ask = add("why", "Say why runs of a cluster have no outcome yet");
+  ask->add_option("run", arguments->run, "CLIENT:RUN; without it all that wait, the oldest first");
+  ask->footer("example: seaway why 2:7");
+  ask->callback([arguments, &exit_code] { exit_code = why(*arguments); });
+}
+
+}  // namespace seaway::tools
