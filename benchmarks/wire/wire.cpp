@@ -150,7 +150,9 @@ class Process {
       peers.self = self_;
       peers_ = std::make_unique<cluster::Peers>(
           *engine_, *wires_, peers,
-          [this](const cluster::RoleName&, const Frame& frame) { actor_.send(frame); },
+          [this](const cluster::RoleName&, const cluster::RoleName&, const Frame& frame) {
+            actor_.send(frame);
+          },
           [this](const cluster::PeerNews& news) {
             is_there_ = !news.is_lost;
             engine_->notify();

@@ -2,6 +2,8 @@
 
 #include "actor/router.hpp"
 
+#include "base/check.hpp"
+
 namespace seaway::actor {
 
 void Router::bind(Role role, std::uint32_t index, Address address) {
@@ -27,6 +29,11 @@ void Router::send(Role role, std::uint32_t index, Frame frame, transport::Lane l
   if (observer_) [[unlikely]]
     observer_(role, index, frame);
   addresses[index].send(std::move(frame));
+}
+
+void Router::malformed(Role from, std::uint32_t index, const Status& why) const {
+  SEAWAY_CHECK(malformed_, static_cast<unsigned>(from), index, why.to_string());
+  malformed_(from, index, why);
 }
 
 }  // namespace seaway::actor

@@ -9,6 +9,7 @@
 
 #include "actor/actor.hpp"
 #include "base/ids.hpp"
+#include "seaway/status.hpp"
 #include "transport/bulk_lane.hpp"
 
 namespace seaway::actor {
@@ -34,6 +35,15 @@ class Router {
 
   /// Where frames go whose role is not bound here; without, they are dropped.
   void set_elsewhere(Elsewhere elsewhere) { elsewhere_ = std::move(elsewhere); }
+
+  /// Hears who has sent a frame that is none: it is to be lost for this process, as nothing that it
+  /// says from there on means anything.
+  using Malformed = std::function<void(Role from, std::uint32_t index, const Status& why)>;
+  void on_malformed(Malformed malformed) { malformed_ = std::move(malformed); }
+  /// `why` is not ok: what was read so far of a frame of that role counts. Where all roles are one
+  /// process, that is a broken promise of its own, and ends it.
+  void malformed(Role from, std::uint32_t index, const Status& why) const;
+
   bool is_here(Role role, std::uint32_t index) const {
     const auto& addresses = addresses_[static_cast<std::size_t>(role)];
     return index < addresses.size() && addresses[index];
@@ -57,6 +67,7 @@ class Router {
   mutable Count counts_[4];
   Observer observer_;
   Elsewhere elsewhere_;
+  Malformed malformed_;
 };
 
 }  // namespace seaway::actor

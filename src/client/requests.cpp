@@ -109,7 +109,7 @@ Result<std::shared_ptr<SliceRecord>> Session::acquire_slice(const SliceRequest& 
     wanted += (i > 0 ? ", " : "") + name + "=" + std::to_string(size);
     const bool is_repeated =
         std::any_of(axes.begin(), axes.begin() + static_cast<long>(i),
-                    [&name](const MeshAxis& axis) { return axis.first == name; });
+                    [&name = name](const MeshAxis& axis) { return axis.first == name; });
     if (name.empty() || size < 1 || is_repeated) {
       return invalid_argument("slice refused: axis \"" + name + "\" of size " +
                               std::to_string(size) +

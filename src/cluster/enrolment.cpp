@@ -23,6 +23,7 @@ Result<Enrolment::Place> Enrolment::enrol(const RoleName& name) {
     return invalid_argument("a cluster has one controller, which is here; join it as a host");
   }
   if (name.role == Role::kClient) {
+    if (clients_ >= kClientsAtOnce) forget_absent_client();
     if (clients_ >= kClientsAtOnce) {
       return resource_exhausted("the cluster has " + std::to_string(clients_) +
                                 " clients, which is the limit; end one, or wait until one ends");
@@ -57,6 +58,16 @@ Result<Enrolment::Place> Enrolment::enrol(const RoleName& name) {
   ++place.life;
   place.address.clear();
   return place;
+}
+
+/// Whoever has asked for a number first and has not come with it since: it may never have meant to.
+void Enrolment::forget_absent_client() {
+  const auto absent = std::find_if(places_.begin(), places_.end(), [](const auto& entry) {
+    return entry.second.name.role == Role::kClient && !entry.second.is_there;
+  });
+  if (absent == places_.end()) return;
+  --clients_;
+  places_.erase(absent);
 }
 
 Status Enrolment::announce(ProcessId process, std::uint32_t life, const std::string& address) {

@@ -23,7 +23,7 @@ class Enrolment {
   /// Of each role, in each of so many lives of the controller.
   static constexpr std::uint32_t kLivesMax = 255;
   static constexpr std::uint32_t kControllerLivesMax = 255;
-  /// Who is there at once.
+  /// Who is there at once. Beyond it a number that nobody has come with is taken back.
   static constexpr std::size_t kClientsAtOnce = 1024;
 
   explicit Enrolment(std::uint32_t islands, std::uint32_t controller_life = 1)
@@ -55,6 +55,8 @@ class Enrolment {
   std::vector<Place> places() const;
 
  private:
+  void forget_absent_client();
+
   const std::uint32_t islands_;
   const std::uint32_t lives_before_;
   std::uint32_t last_client_ = 0;

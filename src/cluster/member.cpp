@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "client/session.hpp"
+#include "cluster/door.hpp"
 #include "cluster/member_messages.hpp"
 #include "cluster/role_options.hpp"
 
@@ -45,20 +46,23 @@ Member::Member(MemberOptions options, MemberWiring wiring, const BackendFactory&
   peers.heartbeat_ns = options_.heartbeat_ns;
   peers.silence_max_ns = options_.silence_ns;
   peers.bulk = options_.bulk;
+  peers.tells_of_strangers = options_.clients_max == 0;
   if (options_.name.role == Role::kController) {
     peers.silence_max_ns = options_.silence_ns / 100 * kControllerPatiencePercent;
   }
   peers_ = std::make_unique<Peers>(
       wiring_.engine, wiring_.wires, peers,
-      [this](const RoleName& to, Frame frame) {
-        // What is for a role that is not here was not meant for this process.
-        if (router_.is_here(to.role, to.index)) router_.send(to.role, to.index, std::move(frame));
+      [this](const RoleName& from, const RoleName& to, Frame frame) {
+        hear(from, to, std::move(frame));
       },
       [this](const PeerNews& news) { on_news(news); });
   router_.set_elsewhere([this](Role role, std::uint32_t index, Frame frame, transport::Lane lane) {
     // A host hears of a client before the client itself has found this life of the host.
     if (role == Role::kClient && options_.clients_max == 0) meet_client(index);
     peers_->send({role, index}, std::move(frame), lane);
+  });
+  router_.on_malformed([this](Role role, std::uint32_t index, const Status& why) {
+    lose({role, index}, why);
   });
   play(make_backend);
   meet_all();
@@ -107,6 +111,25 @@ void Member::play(const BackendFactory& make_backend) {
     case Role::kClient:
       return;  // Its role begins with connect().
   }
+}
+
+void Member::hear(const RoleName& from, const RoleName& to, Frame frame) {
+  // What is for a role that is not here was not meant for this process.
+  if (!router_.is_here(to.role, to.index)) return;
+  const Status status =
+      check_at_door(from, to, frame, {options_.cluster.islands, options_.cluster.devices});
+  if (!status.ok()) return lose(from, status);
+  router_.send(to.role, to.index, std::move(frame));
+}
+
+/// Both hear of it as of any other loss: a client's own things go, of two roles of the mesh the
+/// controller begins what they share anew, and whoever loses the controller begins a new life.
+void Member::lose(const RoleName& peer, const Status& why) {
+  ++counts_.malformed;
+  // Not within what its conversation is about to do.
+  wiring_.engine.post([this, peer, why, here = std::weak_ptr<bool>(is_here_)] {
+    if (!here.expired()) peers_->begin_anew(peer, why);
+  });
 }
 
 /// Schedulers and clients have nothing to say to each other, nor has one island's scheduler to

@@ -66,6 +66,11 @@ class Member {
   /// hosts; others have nothing to say to it.
   void meet_client(ClientId client);
 
+  struct Counts {
+    std::uint64_t malformed = 0;  // Frames of others that were none, or not theirs to send.
+  };
+  const Counts& counts() const { return counts_; }
+
   const RoleName& name() const { return options_.name; }
   std::uint32_t life() const { return options_.life; }
   /// Which life of the controller it has joined; 0: none yet. For checkers.
@@ -86,6 +91,8 @@ class Member {
  private:
   void play(const BackendFactory& make_backend);
   void meet_all();
+  void hear(const RoleName& from, const RoleName& to, Frame frame);
+  void lose(const RoleName& peer, const Status& why);
   void on_news(const PeerNews& news);
   void join();
 
@@ -102,6 +109,7 @@ class Member {
   std::shared_ptr<client::Session> session_;
   std::uint32_t controller_life_ = 0;  // The one that it has joined; 0: none yet.
   bool is_orphaned_ = false;
+  Counts counts_;
   std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);
 };
 

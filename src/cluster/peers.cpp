@@ -224,7 +224,7 @@ void Peers::turn(ProcessId process) {
     tell_({peer.name, peer.conversation->peer_epoch() >> kLifeShift, false, ""});
   }
   for (transport::Letter& letter : peer.conversation->take_letters()) {
-    deliver_(name_of(letter.channel), std::move(letter.frame));
+    deliver_(peer.name, name_of(letter.channel), std::move(letter.frame));
   }
   if (peer.conversation->take_close()) {
     wires_.close(options_.self, process);
@@ -252,7 +252,8 @@ void Peers::lose(ProcessId process, Peer& peer) {
   PeerNews news{peer.name, life, true, peer.conversation->reason().message()};
   // Nobody was there to be lost, unless somebody was talked to.
   const bool has_sent = peer.conversation->counts().sent > 0;
-  const bool is_news = peer.is_told || has_sent;
+  const bool is_stranger = options_.tells_of_strangers && peer.name.role == Role::kClient;
+  const bool is_news = peer.is_told || has_sent || is_stranger;
   // Who says that it is over has begun another one already, which has to be heard: if each end
   // refused what the other one has just begun, they would end one after the other for ever.
   const bool has_begun_anew = peer.conversation->reason().code() == StatusCode::kCancelled;

@@ -38,6 +38,8 @@ struct PeersOptions {
   std::uint64_t silence_max_ns = 1'000'000'000;
   std::uint64_t pause_max_ns = 2'000'000;  // Before a connection is made again.
   transport::BulkLaneOptions bulk = {};
+  /// Of peers that are met as they come: news also of one who was never there, that it may be left.
+  bool tells_of_strangers = false;
   /// Of simulated processes: the process dies here and now, within a handler, and nothing that the
   /// rest of the handler sends leaves it. Returns. Empty: it never happens.
   std::function<void()> on_out_of_memory;
@@ -61,8 +63,8 @@ struct PeerNews {
 /// The engine's control thread only; engine and wires outlive it.
 class Peers {
  public:
-  /// A frame for a role of this process.
-  using Deliver = std::function<void(const RoleName& name, Frame frame)>;
+  /// A frame of a peer for a role of this process.
+  using Deliver = std::function<void(const RoleName& from, const RoleName& to, Frame frame)>;
   using Tell = std::function<void(const PeerNews& news)>;
 
   Peers(actor::Engine& engine, transport::Wires& wires, PeersOptions options, Deliver deliver,

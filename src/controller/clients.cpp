@@ -32,13 +32,10 @@ std::string quoted(const std::string& text) {
 
 void ControllerCore::hello(ClientId client_id, const std::string& name, std::uint32_t weight,
                            std::uint64_t request, bool waits_when_full) {
-  if (is_known_client_.size() <= client_id) is_known_client_.resize(client_id + 1, false);
-  if (is_known_client_[client_id]) {
-    reply(client_id, request,
-          invalid_argument("client " + std::to_string(client_id) +
-                           " has said hello before; connect anew, ids are used once"));
-    return;
+  if (Status status = check_hello(client_id, name); !status.ok()) {
+    return reply(client_id, request, std::move(status));
   }
+  if (is_known_client_.size() <= client_id) is_known_client_.resize(client_id + 1, false);
   is_known_client_[client_id] = true;
   auto client = std::make_unique<Client>();
   client->id = client_id;
@@ -61,6 +58,43 @@ void ControllerCore::hello(ClientId client_id, const std::string& name, std::uin
   (*found)->clients.push_back(client.get());
   clients_[client_id] = std::move(client);
   reply(client_id, request, {});
+}
+
+Status ControllerCore::check_hello(ClientId client, const std::string& tenant) const {
+  if (client < is_known_client_.size() && is_known_client_[client]) {
+    return invalid_argument("client " + std::to_string(client) +
+                            " has said hello before; connect anew, ids are used once");
+  }
+  if (tenant.size() > options_.limits.tenant_bytes_max) {
+    return invalid_argument("the name of a tenant has " + std::to_string(tenant.size()) +
+                            " bytes; the limit is " +
+                            std::to_string(options_.limits.tenant_bytes_max));
+  }
+  const bool is_new = std::none_of(tenants_.begin(), tenants_.end(),
+                                   [&tenant](const auto& known) { return known->name == tenant; });
+  if (is_new && tenants_.size() >= options_.limits.tenants_max) {
+    return resource_exhausted(std::to_string(tenants_.size()) + " of " +
+                              std::to_string(options_.limits.tenants_max) +
+                              " tenants are known; use the name of one of them");
+  }
+  return {};
+}
+
+/// One more of a client that is here.
+Status ControllerCore::count_definition(ClientId client_id) {
+  const auto found = clients_.find(client_id);
+  if (found == clients_.end() || found->second->is_gone) {
+    return cancelled("client " + std::to_string(client_id) + " is not here");
+  }
+  Client& client = *found->second;
+  if (client.definitions >= options_.limits.definitions_max) {
+    return resource_exhausted("client " + std::to_string(client_id) + " has named " +
+                              std::to_string(client.definitions) + " of " +
+                              std::to_string(options_.limits.definitions_max) +
+                              " functions, programs, specs and slices; connect anew");
+  }
+  ++client.definitions;
+  return {};
 }
 
 /// Schedulers take 1 for a tenant of which they have heard nothing, as Tenant does.

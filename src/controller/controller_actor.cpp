@@ -21,9 +21,14 @@ using wire::Message;
 
 /// What reads parts of a message; here, as the format is known to this file alone.
 struct ControllerActor::Decoder {
-  static void runs(ControllerActor& self, ClientId client, wire::RunBatch::Reader batch) {
+  static Status runs(ControllerActor& self, ClientId client, wire::RunBatch::Reader batch) {
     const auto ids = batch.getIds();
     for (const auto record : batch.getRecords()) {
+      const std::uint64_t ids_end = std::uint64_t{record.getArgBegin()} + record.getArgCount();
+      if (ids_end > ids.size()) {
+        return protocol_error("a run takes arguments up to " + std::to_string(ids_end) + " of " +
+                              std::to_string(ids.size()));
+      }
       switch (record.getKind()) {
         case wire::ClientRecord::Kind::RUN:
           self.request_.run = record.getId();
@@ -52,6 +57,7 @@ struct ControllerActor::Decoder {
           break;
       }
     }
+    return {};
   }
 
   static void join(ControllerActor& self, wire::Join::Reader join) {
@@ -107,8 +113,13 @@ ControllerActor::ControllerActor(ControllerOptions options, program::SliceBinder
 void ControllerActor::receive(const Frame& frame) {
   clock_.look();
   has_looked_ = true;
+  // Schedulers' and hosts' frames have been read already where they came in.
+  Role from = Role::kController;
+  std::uint32_t index = 0;
   const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
     const ClientId client = message.getClient();
+    from = Role::kClient;
+    index = client;
     switch (message.which()) {
       case Message::HELLO: {
         const auto hello = message.getHello();
@@ -120,17 +131,13 @@ void ControllerActor::receive(const Frame& frame) {
         core_.goodbye(client);
         break;
       case Message::DEFINE_FUNCTION:
-        define_function(client, frame);
-        break;
+        return define_function(client, frame);
       case Message::DEFINE_PROGRAM:
-        define_program(client, frame);
-        break;
+        return define_program(client, frame);
       case Message::RUNS:
-        Decoder::runs(*this, client, message.getRuns());
-        break;
+        return Decoder::runs(*this, client, message.getRuns());
       case Message::REQUEST:
-        read_request(client, frame);
-        break;
+        return read_request(client, frame);
       case Message::COMPILED: {
         const auto compiled = message.getCompiled();
         function::OutputOperandPairs in_place;
@@ -184,11 +191,11 @@ void ControllerActor::receive(const Frame& frame) {
     }
     return Status();
   });
-  SEAWAY_CHECK(status.ok(), status.to_string());
+  if (!status.ok()) router_.malformed(from, index, status);
 }
 
-void ControllerActor::read_request(ClientId client, const Frame& frame) {
-  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+Status ControllerActor::read_request(ClientId client, const Frame& frame) {
+  return wire::read_frame<Message>(frame, [&](Message::Reader message) {
     const auto request = message.getRequest();
     const std::uint64_t number = request.getRequest();
     switch (request.which()) {
@@ -224,8 +231,9 @@ void ControllerActor::read_request(ClientId client, const Frame& frame) {
         if (!spec.ok()) return spec.status();
         wire::FrameBuilder builder;
         builder.init_root<Message>().setDefineSpec(define);
-        core_.define_spec(client, define.getId(), std::move(spec).value(), builder.finish());
-        core_.answer(client, number);
+        core_.answer(
+            client, number,
+            core_.define_spec(client, define.getId(), std::move(spec).value(), builder.finish()));
         break;
       }
       case wire::Request::DRAIN:
@@ -234,11 +242,10 @@ void ControllerActor::read_request(ClientId client, const Frame& frame) {
     }
     return Status();
   });
-  SEAWAY_CHECK(status.ok(), status.to_string());
 }
 
-void ControllerActor::define_function(ClientId client, const Frame& frame) {
-  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+Status ControllerActor::define_function(ClientId client, const Frame& frame) {
+  return wire::read_frame<Message>(frame, [&](Message::Reader message) {
     const auto definition = message.getDefineFunction();
     auto info = program::decode_function_info(wire::data_frame(definition.getInfo()));
     if (!info.ok()) return info.status();
@@ -247,14 +254,16 @@ void ControllerActor::define_function(ClientId client, const Frame& frame) {
     core_.define_function(client, std::move(info).value(), builder.finish());
     return Status();
   });
-  SEAWAY_CHECK(status.ok(), status.to_string());
 }
 
-void ControllerActor::define_program(ClientId client, const Frame& frame) {
-  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+Status ControllerActor::define_program(ClientId client, const Frame& frame) {
+  return wire::read_frame<Message>(frame, [&](Message::Reader message) {
     const auto chunks = message.getDefineProgram().getGraph();
     std::size_t size = 0;
     for (const auto chunk : chunks) size += chunk.size();
+    if (size % sizeof(std::uint64_t) != 0) {
+      return protocol_error("a program of " + std::to_string(size) + " bytes is not in words");
+    }
     const Frame graph = Frame::make(size / sizeof(std::uint64_t), [&](auto words) {
       std::size_t offset = 0;
       for (const auto chunk : chunks) {
@@ -268,7 +277,6 @@ void ControllerActor::define_program(ClientId client, const Frame& frame) {
     core_.define_program(client, std::move(decoded).value());
     return Status();
   });
-  SEAWAY_CHECK(status.ok(), status.to_string());
 }
 
 void ControllerActor::idle() {

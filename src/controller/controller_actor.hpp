@@ -38,9 +38,9 @@ class ControllerActor final : public actor::Actor {
   struct Decoder;
 
   void supervise_islands();
-  void read_request(ClientId client, const Frame& frame);
-  void define_function(ClientId client, const Frame& frame);
-  void define_program(ClientId client, const Frame& frame);
+  Status read_request(ClientId client, const Frame& frame);
+  Status define_function(ClientId client, const Frame& frame);
+  Status define_program(ClientId client, const Frame& frame);
   void flush_island(IslandId island);
   void say_all(IslandId island);
   void send(actor::Role role, IslandId island, Frame frame);

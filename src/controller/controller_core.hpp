@@ -32,6 +32,11 @@ struct ControllerLimits {
   std::uint32_t runs_queued_max = 100'000;           // Of one tenant, waiting for a stamp.
   std::uint32_t lookahead_max = 64;       // Runs of a client looked at behind one that waits.
   std::uint64_t arrays_max = 10'000'000;  // Live arrays of one tenant.
+  /// How far behind the oldest unfinished run of a client another one of it may be named.
+  std::uint64_t ids_open_max = std::uint64_t{1} << 23;
+  std::size_t definitions_max = 100'000;  // Functions, programs, specs and slices of one client.
+  std::size_t tenants_max = 10'000;       // That have ever said hello.
+  std::size_t tenant_bytes_max = 256;     // Of one's name.
   std::size_t old_names_max = 4096;       // Of functions and programs of clients that are gone.
   /// How often a run that failed of a loss is run again; 0: never.
   std::uint32_t reruns_max = 3;
@@ -79,7 +84,9 @@ class ControllerCore {
   void goodbye(ClientId client);
   void define_function(ClientId client, program::FunctionInfo info, Frame definition);
   void define_program(ClientId client, program::ProgramGraph graph);
-  void define_spec(ClientId client, std::uint64_t id, ArraySpec spec, Frame definition);
+  /// Errors: kInvalidArgument when it is not the client's to name, or does not fit its slice;
+  /// kResourceExhausted beyond ControllerLimits::definitions_max.
+  Status define_spec(ClientId client, std::uint64_t id, ArraySpec spec, Frame definition);
   void run(ClientId client, const RunRequest& request);
   void put(ClientId client, ArrayId array, std::uint64_t spec);
   void release(ClientId client, ArrayId array);
@@ -97,7 +104,9 @@ class ControllerCore {
   void drain(ClientId client, std::uint64_t request);
 
   /// Answers a request that needs no more than that.
-  void answer(ClientId client, std::uint64_t request) { reply(client, request, {}); }
+  void answer(ClientId client, std::uint64_t request, Status status = {}) {
+    reply(client, request, std::move(status));
+  }
 
   // What hosts and schedulers say.
   void compiled(FunctionId function, HostId host, Status status, std::uint64_t scratch_bytes,
@@ -254,6 +263,13 @@ class ControllerCore {
   void leave(ClientId client, const Status& why);
   void set_weight(Tenant& tenant, std::uint32_t weight);
   bool is_here(ClientId client) const;
+  Status check_hello(ClientId client, const std::string& tenant) const;
+  Status count_definition(ClientId client);
+  Status check_run_id(Client& client, RunId id) const;
+  Status check_outputs(const Client& client, ArrayId first, std::size_t count) const;
+  Status no_arrays(const Client& client) const;
+  void give_up_donated(ClientId client, const program::ProgramGraph& graph,
+                       const RunRequest& request);
   void forget_clients();
   bool is_in_use(const Client& client) const;
   void forget(Client& client);

@@ -11,7 +11,8 @@ namespace seaway::controller {
 
 void ControllerCore::define_function(ClientId client, program::FunctionInfo info,
                                      Frame definition) {
-  if (client_of(info.id) != client || functions_.contains(info.id) || !is_here(client)) return;
+  if (client_of(info.id) != client || functions_.contains(info.id)) return;
+  if (!count_definition(client).ok()) return;  // Programs that call it fail with its number.
   auto function = std::make_unique<Function>();
   const FunctionId id = info.id;
   function->info = std::move(info);
@@ -51,7 +52,8 @@ void ControllerCore::compiled(FunctionId id, HostId host, Status status,
 }
 
 void ControllerCore::define_program(ClientId client, program::ProgramGraph graph) {
-  if (client_of(graph.id) != client || programs_.contains(graph.id) || !is_here(client)) return;
+  if (client_of(graph.id) != client || programs_.contains(graph.id)) return;
+  if (!count_definition(client).ok()) return;  // Its runs fail with its number.
   auto program = std::make_unique<Program>();
   program->client = client;
   program->graph = std::move(graph);

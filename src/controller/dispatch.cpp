@@ -35,6 +35,55 @@ bool ControllerCore::has_window() const {
   return runs_in_flight_ < 2 || cost_in_flight_ns_ < options_.limits.cost_in_flight_ns_max;
 }
 
+/// The client has given them away, whatever becomes of the run.
+void ControllerCore::give_up_donated(ClientId client, const program::ProgramGraph& graph,
+                                     const RunRequest& request) {
+  for (std::size_t i = 0; i < request.args.size() && i < graph.donated.size(); ++i) {
+    if (graph.donated[i]) release(client, request.args[i]);
+  }
+}
+
+/// Ids rise, and what is remembered of them is one place for each from the oldest open run on.
+Status ControllerCore::check_run_id(Client& client, RunId id) const {
+  const std::uint64_t sequence = sequence_of(id);
+  if (sequence <= client.last_sequence) {
+    return invalid_argument("run " + std::to_string(sequence) + " comes after run " +
+                            std::to_string(client.last_sequence) +
+                            "; a client's ids rise, and are used once");
+  }
+  const std::uint64_t oldest = client.runs.empty() ? sequence : client.first_sequence;
+  if (sequence - oldest >= options_.limits.ids_open_max) {
+    return resource_exhausted("run " + std::to_string(sequence) + " is named while run " +
+                              std::to_string(oldest) + " is unfinished; ids may be " +
+                              std::to_string(options_.limits.ids_open_max) +
+                              " apart at most: wait for the oldest runs");
+  }
+  client.last_sequence = sequence;
+  return {};
+}
+
+/// Nothing has the names that a run gives to its outputs.
+Status ControllerCore::check_outputs(const Client& client, ArrayId first, std::size_t count) const {
+  if (client.tenant->arrays + count > options_.limits.arrays_max) return no_arrays(client);
+  if (count > 0 && client_of(first + count - 1) != client.id) {
+    return invalid_argument("outputs from " + std::to_string(sequence_of(first)) +
+                            " on are not this client's to name");
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!arrays_.contains(first + i)) continue;
+    return invalid_argument("array " + std::to_string(sequence_of(first + i)) +
+                            " exists already; ids are used once");
+  }
+  return {};
+}
+
+Status ControllerCore::no_arrays(const Client& client) const {
+  return resource_exhausted("tenant " + client.tenant->name + " has " +
+                            std::to_string(client.tenant->arrays) + " of " +
+                            std::to_string(options_.limits.arrays_max) +
+                            " live arrays; drop handles of arrays that are no longer needed");
+}
+
 void ControllerCore::run(ClientId client_id, const RunRequest& request) {
   const auto found = clients_.find(client_id);
   if (found == clients_.end() || found->second->is_gone) return;
@@ -43,6 +92,10 @@ void ControllerCore::run(ClientId client_id, const RunRequest& request) {
     outbox_.client(client_id).resolved.push_back(
         {request.run, invalid_argument("run " + std::to_string(request.run) +
                                        " or its outputs are not this client's to name")});
+    return;
+  }
+  if (Status status = check_run_id(client, request.run); !status.ok()) {
+    outbox_.client(client_id).resolved.push_back({request.run, std::move(status)});
     return;
   }
   Run& run = *new_run();
@@ -68,7 +121,6 @@ void ControllerCore::run(ClientId client_id, const RunRequest& request) {
   run.program = program->second.get();
   ++run.program->runs_unfinished;
   const program::ProgramGraph& graph = run.program->graph;
-  run.output_count = static_cast<std::uint32_t>(graph.outputs.size());
   if (request.args.size() != graph.parameters.size()) {
     const std::size_t given = request.args.size();
     resolve(run, invalid_argument("program " + graph.name + " takes " +
@@ -94,13 +146,16 @@ void ControllerCore::run(ClientId client_id, const RunRequest& request) {
       reason += " is " + to_string(*array->spec) + ", wanted " + to_string(graph.parameters[i]) +
                 "; reshard it first";
     }
-    // The client has given them away, whatever becomes of the run.
-    for (std::size_t j = 0; j < request.args.size(); ++j) {
-      if (j < graph.donated.size() && graph.donated[j]) release(client_id, request.args[j]);
-    }
+    give_up_donated(client_id, graph, request);
     resolve(run, invalid_argument(std::move(reason)));
     return;
   }
+  if (Status status = check_outputs(client, request.first_output, graph.outputs.size());
+      !status.ok()) {
+    give_up_donated(client_id, graph, request);
+    return resolve(run, std::move(status));
+  }
+  run.output_count = static_cast<std::uint32_t>(graph.outputs.size());
   begin_reading(run);
   for (std::size_t i = 0; i < run.args.size(); ++i) {
     if (i >= graph.donated.size() || !graph.donated[i]) continue;

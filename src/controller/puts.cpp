@@ -10,15 +10,32 @@
 
 namespace seaway::controller {
 
-void ControllerCore::define_spec(ClientId client, std::uint64_t id, ArraySpec spec,
-                                 Frame definition) {
+Status ControllerCore::define_spec(ClientId client, std::uint64_t id, ArraySpec spec,
+                                   Frame definition) {
   const auto slice = slices_.find(spec.sharding.mesh().slice());
-  if (client_of(id) != client || slice == slices_.end() || slice->second->client != client) return;
+  // Arrays that exist refer to what was said first.
+  if (client_of(id) != client || specs_.contains(id)) {
+    return invalid_argument("spec " + std::to_string(sequence_of(id)) +
+                            " is not this client's to name; ids are used once");
+  }
+  if (slice == slices_.end() || slice->second->client != client) {
+    return invalid_argument("spec " + std::to_string(sequence_of(id)) +
+                            " is over a slice that is not this client's");
+  }
+  if (Status status = spec.sharding.validate(spec.type); !status.ok()) return status;
+  const auto devices = static_cast<std::size_t>(spec.sharding.mesh().device_count());
+  if (devices != slice->second->binding.devices.size()) {
+    return invalid_argument("spec " + std::to_string(sequence_of(id)) + " is over " +
+                            std::to_string(devices) + " devices; its slice has " +
+                            std::to_string(slice->second->binding.devices.size()));
+  }
+  if (Status status = count_definition(client); !status.ok()) return status;
   specs_[id] = std::move(spec);
   if (!members_.empty()) spec_definitions_[id] = definition;
   for (IslandId island = 0; island < options_.islands; ++island) {
     if (has_host(island)) outbox_.islands[island].definitions.push_back(definition);
   }
+  return {};
 }
 
 /// While a slice moves, what comes new goes where it will be.
@@ -64,6 +81,14 @@ void ControllerCore::put(ClientId client_id, ArrayId id, std::uint64_t spec_id) 
     outbox_.client(client_id).resolved.push_back(
         {id, invalid_argument("array " + std::to_string(sequence_of(id)) +
                               " is put with a sharding over a slice that is not this client's")});
+    return;
+  }
+  const bool is_new = !arrays_.contains(id);
+  if (!is_new || client.tenant->arrays >= options_.limits.arrays_max) {
+    outbox_.client(client_id).resolved.push_back(
+        {id, is_new ? no_arrays(client)
+                    : invalid_argument("array " + std::to_string(sequence_of(id)) +
+                                       " exists already; ids are used once")});
     return;
   }
   const WaitingPut put = {.array = id,

@@ -43,6 +43,8 @@ struct ControllerCore::Client {
   std::deque<Run*> queue;  // Not stamped yet, in the order of submission.
   std::deque<Run*> runs;   // Unfinished, by sequence - first_sequence; null: finished.
   std::uint64_t first_sequence = 0;
+  std::uint64_t last_sequence = 0;  // Of the ids of its runs, which rise.
+  std::size_t definitions = 0;      // Functions, programs, specs and slices that it has named.
   std::size_t unfinished = 0;
   std::uint64_t arrays = 0;               // Live ones that it has named.
   std::vector<std::uint64_t> kept_bytes;  // Per island, by those and by its runs.

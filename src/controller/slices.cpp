@@ -65,6 +65,9 @@ void ControllerCore::acquire_slice(ClientId client, std::uint64_t request, Slice
           invalid_argument("slice " + std::to_string(id) + " is not yours to name"));
     return;
   }
+  if (Status status = count_definition(client); !status.ok()) {
+    return reply(client, request, std::move(status));
+  }
   auto binding = binder_.acquire(client, id, wanted);
   if (!binding.ok()) {
     Status refused = binding.status();

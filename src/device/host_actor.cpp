@@ -30,7 +30,8 @@ struct HostActor::Decoder {
       const std::uint32_t begin = launch.getBegin();
       host.core_.launch(launch.getStamp(), launch.getRun(), launch.getPlan(), launch.getTenant(),
                         launch.getAcknowledge(), [&ids, begin](std::uint32_t index) -> ArrayId {
-                          return ids[begin + index];
+                          const std::uint64_t at = std::uint64_t{begin} + index;
+                          return at < ids.size() ? ids[static_cast<unsigned>(at)] : 0;
                         });
     }
     for (const auto fetch : batch.getFetches()) {
@@ -54,13 +55,21 @@ struct HostActor::Decoder {
 
   /// The bytes wait in the transport for the word that announces them; an upload's are the word.
   static Status bulk(HostActor& host, wire::Bulk::Reader bulk) {
+    // Once: each look counts as reading all of it.
+    const capnp::Data::Reader data = bulk.getData();
     transport::Payload payload = transport::copy_payload(
-        std::as_bytes(std::span(bulk.getData().begin(), bulk.getData().size())), bulk.getStride());
+        std::as_bytes(std::span(data.begin(), data.size())), bulk.getStride());
     switch (bulk.getKind()) {
       case wire::Bulk::Kind::EDGE:
         host.wiring_.bulk.offer_edge(bulk.getId(), bulk.getEdge(), std::move(payload));
         return {};
       case wire::Bulk::Kind::UPLOAD:
+        if (Status status = host.core_.check_upload(bulk.getId(), data.size(), bulk.getStride());
+            !status.ok()) {
+          // The client goes, and the array with it.
+          host.wiring_.router.malformed(Role::kClient, client_of(bulk.getId()), status);
+          return {};
+        }
         host.wiring_.bulk.offer_upload(bulk.getId(), std::move(payload));
         host.core_.upload_arrived(bulk.getId());
         host.wiring_.bulk.take_upload(bulk.getId());  // Nobody wanted it any more.
@@ -129,7 +138,7 @@ bool HostActor::is_early(const Frame& frame) {
     turn = message.getAfterTurn();
     return Status();
   });
-  SEAWAY_CHECK(status.ok(), status.to_string());
+  if (!status.ok()) return false;  // Whoever handles it finds out.
   const bool is_first = early_.empty() || &frame == &early_.front();
   return turn > 0 && (turn > turn_ || !is_first) &&
          !SEAWAY_MUTANT("a scheduler's word overtakes the controller's");
@@ -189,8 +198,7 @@ void HostActor::handle(const Frame& frame) {
         break;
       }
       case Message::COMPILE:
-        define_function(frame);
-        break;
+        return define_function(frame);
       case Message::FORGET:
         for (const PlanId plan : message.getForget().getPlans()) core_.forget_plan(plan);
         for (const ClientId client : message.getForget().getClients()) core_.forget_client(client);
@@ -229,11 +237,12 @@ void HostActor::handle(const Frame& frame) {
     }
     return Status();
   });
-  SEAWAY_CHECK(status.ok(), status.to_string());
+  // Others' frames have been read already where they came in.
+  if (!status.ok()) wiring_.router.malformed(Role::kController, 0, status);
 }
 
-void HostActor::define_function(const Frame& frame) {
-  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+Status HostActor::define_function(const Frame& frame) {
+  return wire::read_frame<Message>(frame, [&](Message::Reader message) {
     const auto definition = message.getCompile();
     const FunctionId id = definition.getId();
     if (definition.getNative().size() > 0) {
@@ -270,7 +279,6 @@ void HostActor::define_function(const Frame& frame) {
                      });
     return Status();
   });
-  SEAWAY_CHECK(status.ok(), status.to_string());
 }
 
 void HostActor::send_compiled(FunctionId function, const Status& status,

@@ -46,7 +46,7 @@ class HostActor final : public actor::Actor {
  private:
   struct Decoder;
 
-  void define_function(const Frame& frame);
+  Status define_function(const Frame& frame);
   void send_compiled(FunctionId function, const Status& status,
                      const function::Executable* executable);
   bool is_early(const Frame& frame);

@@ -91,6 +91,24 @@ void HostCore::put(ArrayId array, std::uint64_t spec, const std::vector<DeviceId
   move_in(array, record, *std::move(payload));
 }
 
+Status HostCore::check_upload(ArrayId array, std::uint64_t bytes, std::uint64_t stride) const {
+  const auto found = arrays_.find(array);
+  if (found == arrays_.end() || !found->second.is_upload) return {};  // Nobody wants it any more.
+  const ArrayDesc& desc = *found->second.desc;
+  const std::uint64_t shards = desc.group.devices.size();
+  // Kernels want each shard where its numbers are aligned.
+  const bool is_apart =
+      shards < 2 || (stride % 64 == 0 && stride >= desc.data_bytes && stride <= bytes);
+  const std::uint64_t needed =
+      is_apart ? (shards < 2 ? 0 : stride * (shards - 1)) + desc.data_bytes : 0;
+  if (is_apart && needed <= bytes) return {};
+  return protocol_error("array " + std::to_string(sequence_of(array)) + " of client " +
+                        std::to_string(client_of(array)) + " has come as " + std::to_string(bytes) +
+                        " bytes, each shard " + std::to_string(stride) +
+                        " behind the last; it has " + std::to_string(shards) + " shards of " +
+                        std::to_string(desc.data_bytes));
+}
+
 void HostCore::upload_arrived(ArrayId array) {
   auto payload = bulk_.take_upload(array);
   const auto found = arrays_.find(array);

@@ -150,6 +150,9 @@ class HostCore {
   Stamp cut_until(HostId peer) const;
   /// What was pulled from `client` will not come any more.
   void lose_client(ClientId client);
+  /// Whether `bytes` that a stranger sends as the upload `array`, its shards `stride` apart, are
+  /// all that is read of it. Ok too for what nobody wants (any more). Errors: kProtocolError.
+  Status check_upload(ArrayId array, std::uint64_t bytes, std::uint64_t stride) const;
   /// The bytes of an upload have come, and lie in the transport.
   void upload_arrived(ArrayId array);
 

@@ -64,7 +64,7 @@ void add_classes(PartProfile& profile, std::uint32_t device_count) {
     if (is_new) {
       DeviceClass made;
       std::vector<const program::Block*> blocks;
-      const auto in = [&groups](std::uint32_t group) {
+      const auto in = [&groups = groups](std::uint32_t group) {
         return std::find(groups.begin(), groups.end(), group) != groups.end();
       };
       for (const program::Block& block : plan.blocks)

@@ -26,10 +26,19 @@ using wire::Message;
 
 /// What reads parts of a message; here, as the format is known to this file alone.
 struct SchedulerActor::Decoder {
-  static void read_launch(const SchedulerActor& self, wire::Launch::Reader record,
-                          capnp::List<std::uint64_t>::Reader ids, Launch& launch) {
+  static Status read_launch(const SchedulerActor& self, wire::Launch::Reader record,
+                            capnp::List<std::uint64_t>::Reader ids, Launch& launch) {
     const auto plan = self.plans_.find(record.getPlan());
-    SEAWAY_CHECK(plan != self.plans_.end(), record.getPlan());
+    if (plan == self.plans_.end()) {
+      return protocol_error("a launch names plan " + std::to_string(record.getPlan()) +
+                            ", which is not known here");
+    }
+    const std::uint64_t ids_end =
+        std::uint64_t{record.getBegin()} + plan->second->args.size() + plan->second->outputs.size();
+    if (ids_end > ids.size()) {
+      return protocol_error("a launch names arrays up to " + std::to_string(ids_end) + " of " +
+                            std::to_string(ids.size()));
+    }
     launch.stamp = record.getStamp();
     launch.run = record.getRun();
     launch.tenant = record.getTenant();
@@ -39,6 +48,7 @@ struct SchedulerActor::Decoder {
     for (ArrayId& id : launch.args) id = ids[next++];
     launch.outputs.resize(launch.plan->outputs.size());
     for (ArrayId& id : launch.outputs) id = ids[next++];
+    return {};
   }
 
   static bool is_of_peer(const Frame& frame) {
@@ -52,7 +62,7 @@ struct SchedulerActor::Decoder {
 
   /// Everything that was known is forgotten but for what peers have said, who say it once: what is
   /// so is what the host says, in this view.
-  static void view(SchedulerActor& self, wire::View::Reader view) {
+  static Status view(SchedulerActor& self, wire::View::Reader view) {
     self.view_ = view.getNumber();
     self.is_view_over_ = false;
     self.is_waiting_ = true;
@@ -67,7 +77,7 @@ struct SchedulerActor::Decoder {
     self.plans_.clear();
     for (const auto data : view.getPlans()) {
       auto plan = program::decode_part_plan(wire::data_frame(data));
-      SEAWAY_CHECK(plan.ok(), plan.status().to_string());
+      if (!plan.ok()) return plan.status();
       const PlanId id = plan->id;
       self.plans_[id] = std::make_shared<const program::PartPlan>(std::move(plan).value());
     }
@@ -75,9 +85,11 @@ struct SchedulerActor::Decoder {
     // it.
     const auto ids = view.getLaunches().getIds();
     for (const auto record : view.getLaunches().getRecords()) {
-      read_launch(self, record, ids, self.launches_.emplace_back());
+      Status status = read_launch(self, record, ids, self.launches_.emplace_back());
+      if (!status.ok()) return status;
     }
     for (const std::uint64_t array : view.getNamed()) self.named_.push_back(array);
+    return {};
   }
 
   static void state(SchedulerActor& self, wire::IslandState::Reader state) {
@@ -155,11 +167,11 @@ struct SchedulerActor::Decoder {
     self.router_.send(Role::kController, 0, builder.finish());
   }
 
-  static void launches(SchedulerActor& self, wire::LaunchBatch::Reader batch) {
+  static Status launches(SchedulerActor& self, wire::LaunchBatch::Reader batch) {
     const auto ids = batch.getIds();
     for (const auto record : batch.getRecords()) {
       Launch& launch = self.launch_;  // Its lists keep their room from one launch to the next.
-      read_launch(self, record, ids, launch);
+      if (Status status = read_launch(self, record, ids, launch); !status.ok()) return status;
       self.events_.record({.time_ns = self.now_ns_,
                            .stamp = launch.stamp,
                            .object = launch.run,
@@ -174,6 +186,7 @@ struct SchedulerActor::Decoder {
     // Until the receiver's part is over, whoever has lost what was said may have to hear it again.
     const Stamp oldest = batch.getOldest();
     std::erase_if(self.said_, [oldest](const Said& said) { return said.stamp < oldest; });
+    return {};
   }
 
   static void dones(SchedulerActor& self, wire::DoneBatch::Reader batch) {
@@ -262,7 +275,7 @@ void SchedulerActor::handle(const Frame& frame) {
         turn_ = message.getTurn();
         return Status();
       case Message::VIEW:
-        Decoder::view(*this, message.getView());
+        if (Status status = Decoder::view(*this, message.getView()); !status.ok()) return status;
         for (const Frame& early : std::exchange(early_, {})) handle(early);
         return Status();
       case Message::ISLAND_STATE:
@@ -276,7 +289,9 @@ void SchedulerActor::handle(const Frame& frame) {
         Decoder::peer(*this, message.getPeer());
         return Status();
       case Message::LAUNCHES:
-        Decoder::launches(*this, message.getLaunches());
+        if (Status status = Decoder::launches(*this, message.getLaunches()); !status.ok()) {
+          return status;
+        }
         break;
       case Message::DONES:
         if (message.getInView() != view_ &&
@@ -339,7 +354,8 @@ void SchedulerActor::handle(const Frame& frame) {
     }
     return Status();
   });
-  SEAWAY_CHECK(status.ok(), status.to_string());
+  // Others' frames have been read already where they came in.
+  if (!status.ok()) router_.malformed(Role::kController, 0, status);
   take_actions();
 }
 

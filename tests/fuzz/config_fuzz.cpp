@@ -5,13 +5,16 @@
 #include <string>
 
 #include "base/check.hpp"
+#include "target.hpp"
 #include "tools/seaway/config.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+namespace seaway::fuzz {
+
+void config(std::span<const std::uint8_t> input) {
   using namespace seaway::tools;
   const ConfigSources sources = {
       .default_directory = "/run/seaway",
-      .file_text = std::string(reinterpret_cast<const char*>(data), size),
+      .file_text = std::string(reinterpret_cast<const char*>(input.data()), input.size()),
       .file_name = "cluster.toml",
       .variables = {},
       .flags = {}};
@@ -20,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // One line, short enough to be read.
     SEAWAY_CHECK(settings.status().message().find('\n') == std::string::npos);
     SEAWAY_CHECK(settings.status().message().size() < 1000);
-    return 0;
+    return;
   }
   // What is shown as in force is read back as the same, for those that are given at all.
   ConfigSources again = {.default_directory = "/run/seaway",
@@ -34,5 +37,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto second = read_settings(again);
   SEAWAY_CHECK(second.ok());
   SEAWAY_CHECK(second.value().config == settings.value().config);
-  return 0;
 }
+
+}  // namespace seaway::fuzz

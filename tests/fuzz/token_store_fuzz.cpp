@@ -6,11 +6,14 @@
 #include <string_view>
 
 #include "base/check.hpp"
+#include "target.hpp"
 #include "transport/token.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+namespace seaway::fuzz {
+
+void token_store(std::span<const std::uint8_t> input) {
   using namespace seaway::transport;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
   // The same bytes as a token that somebody shows.
   TokenStore one;
   SEAWAY_CHECK(one.issue({.tenant = "a"}, std::array<std::byte, kTokenBytes>{}).ok());
@@ -21,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!store.ok()) {
     SEAWAY_CHECK(store.status().message().starts_with("tokens"));
     SEAWAY_CHECK(store.status().message().find('\n') == std::string::npos);
-    return 0;
+    return;
   }
   const auto again = TokenStore::parse(store.value().to_text(), "tokens");
   SEAWAY_CHECK(again.ok());
@@ -29,5 +32,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const TokenRecord& record : again.value().records()) {
     SEAWAY_CHECK(store.value().revoke(record.id).ok());
   }
-  return 0;
 }
+
+}  // namespace seaway::fuzz

@@ -55,7 +55,9 @@ class PeersTest : public testing::Test {
     options.life = node.life;
     node.peers = std::make_unique<Peers>(
         *node.process, *wires_, options,
-        [&node](const RoleName&, const Frame& heard) { node.heard.push_back(heard.words()[0]); },
+        [&node](const RoleName&, const RoleName&, const Frame& heard) {
+          node.heard.push_back(heard.words()[0]);
+        },
         [&node](const PeerNews& news) {
           node.news.push_back((news.is_lost ? "lost " : "there ") + std::to_string(news.life));
         });

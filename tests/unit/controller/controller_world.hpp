@@ -148,7 +148,7 @@ class ControllerWorld {
   }
   ArrayId put(ClientId client, SliceId slice) {
     const ArrayId array = next_id(client, kUploads);
-    core.define_spec(client, array, spec(slice), Frame());
+    EXPECT_TRUE(core.define_spec(client, array, spec(slice), Frame()).ok());
     core.put(client, array, array);
     return array;
   }

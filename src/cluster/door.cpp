@@ -1,0 +1,264 @@
+// Which role says what to which, and what the lists of its messages are made of.
+
+#include "cluster/door.hpp"
+
+#include <seaway.capnp.h>
+
+#include <string>
+
+#include "seaway/status.hpp"
+#include "wire/frame_reader.hpp"
+
+namespace seaway::cluster {
+namespace {
+
+using actor::Role;
+using wire::Message;
+
+constexpr std::uint8_t kOrderKinds = 6;  // island::Action::Kind, those that are orders.
+
+/// Reads one message as its kind says; what is of another type throws.
+class Visitor {
+ public:
+  Visitor(const RoleName& from, const RoleName& to, const DoorLimits& limits)
+      : from_(from), to_(to), limits_(limits) {}
+
+  Status visit(Message::Reader message) {
+    switch (from_.role) {
+      case Role::kController:
+        // All that it knows how to say: it could end this process in many other ways.
+        return message.isPeer() || message.isPoke() ? stray(message) : Status();
+      case Role::kIsland:
+        return visit_scheduler(message);
+      case Role::kHost:
+        return visit_host(message);
+      case Role::kClient:
+        return visit_client(message);
+    }
+    return stray(message);
+  }
+
+ private:
+  Status stray(Message::Reader message) const {
+    return protocol_error(to_string(from_) + " has sent " + to_string(to_) + " a message of kind " +
+                          std::to_string(static_cast<unsigned>(message.which())) +
+                          ", which it has no business to");
+  }
+  Status wrong(const char* what, std::uint64_t number) const {
+    return protocol_error(to_string(from_) + " has named " + what + " " + std::to_string(number) +
+                          ", which does not exist or is not its own");
+  }
+
+  Status visit_client(Message::Reader message) {
+    if (message.getClient() != from_.index) return wrong("client", message.getClient());
+    if (to_.role == Role::kHost) {
+      if (!message.isBulk()) return stray(message);
+      const auto bulk = message.getBulk();
+      if (bulk.getKind() != wire::Bulk::Kind::UPLOAD) return stray(message);
+      read(bulk.getData().size());
+      return client_of(bulk.getId()) == from_.index ? Status() : wrong("array", bulk.getId());
+    }
+    if (to_.role != Role::kController) return stray(message);
+    switch (message.which()) {
+      case Message::HELLO:
+      case Message::GOODBYE:
+      case Message::DEFINE_FUNCTION:
+      case Message::DEFINE_PROGRAM:
+      case Message::RUNS:
+      case Message::REQUEST:
+        return {};
+      case Message::COMPLAINT:
+        return check(message.getComplaint());
+      default:
+        return stray(message);
+    }
+  }
+
+  Status visit_scheduler(Message::Reader message) {
+    switch (message.which()) {
+      case Message::EXISTS:
+        if (to_.role != Role::kIsland) break;
+        for (const auto exists : message.getExists()) read(exists.getStamp());
+        return {};
+      case Message::ORDERS:
+        if (!is_own_host()) break;
+        for (const auto order : message.getOrders()) {
+          if (order.getKind() >= kOrderKinds) return wrong("order", order.getKind());
+        }
+        return {};
+      case Message::CANCELS:
+        if (!is_own_host()) break;
+        for (const auto cancel : message.getCancels()) read(cancel.getMessage().size());
+        return {};
+      case Message::FINISHED:
+      case Message::WHY_ANSWER:
+      case Message::JOIN:
+      case Message::COMPLAINT:
+        return visit_to_controller(message);
+      default:
+        break;
+    }
+    return stray(message);
+  }
+
+  Status visit_host(Message::Reader message) {
+    switch (message.which()) {
+      case Message::DONES:
+        if (!is_own_scheduler()) break;
+        for (const auto done : message.getDones().getRecords()) read(done.getId());
+        for (const auto failure : message.getDones().getFailures()) {
+          read(failure.getMessage().size());
+        }
+        return {};
+      case Message::ISLAND_STATE:
+        if (!is_own_scheduler()) break;
+        return check(message.getIslandState());
+      case Message::EDGES:
+        if (to_.role != Role::kHost) break;
+        for (const auto edge : message.getEdges()) {
+          if (edge.getHost() != from_.index) return wrong("host", edge.getHost());
+          if (static_cast<unsigned>(edge.getKind()) >
+              static_cast<unsigned>(wire::Edge::Kind::CONSUMED))
+            return wrong("a word about an edge", static_cast<unsigned>(edge.getKind()));
+          read(edge.getMessage().size());
+        }
+        return {};
+      case Message::BULK: {
+        const auto bulk = message.getBulk();
+        const auto wanted =
+            to_.role == Role::kClient ? wire::Bulk::Kind::VALUE : wire::Bulk::Kind::EDGE;
+        if (bulk.getKind() != wanted) break;
+        if (to_.role != Role::kClient && to_.role != Role::kHost) break;
+        read(bulk.getData().size());
+        return {};
+      }
+      case Message::FETCHED:
+      case Message::PULL:
+        if (to_.role == Role::kClient) return {};  // Who ignores what is none.
+        break;
+      case Message::COMPILED:
+        if (message.getCompiled().getHost() != from_.index) {
+          return wrong("host", message.getCompiled().getHost());
+        }
+        return visit_to_controller(message);
+      case Message::DEVICE_LOST:
+        if (message.getDeviceLost().getIsland() != from_.index) {
+          return wrong("island", message.getDeviceLost().getIsland());
+        }
+        return visit_to_controller(message);
+      case Message::FINISHED:
+      case Message::ARRIVED:
+      case Message::WHY_ANSWER:
+      case Message::JOIN:
+      case Message::COMPLAINT:
+        return visit_to_controller(message);
+      default:
+        break;
+    }
+    return stray(message);
+  }
+
+  /// Of a scheduler or a host.
+  Status visit_to_controller(Message::Reader message) {
+    if (to_.role != Role::kController) return stray(message);
+    switch (message.which()) {
+      case Message::FINISHED:
+        for (const auto finished : message.getFinished()) {
+          if (finished.getIsland() != from_.index && (finished.getDone() || finished.getPlaced())) {
+            return wrong("island", finished.getIsland());
+          }
+          read(finished.getMessage().size());
+        }
+        return {};
+      case Message::WHY_ANSWER:
+        read(message.getWhyAnswer().getText().size());
+        return {};
+      case Message::JOIN: {
+        const auto join = message.getJoin();
+        if (join.getRole() != static_cast<std::uint8_t>(from_.role)) {
+          return wrong("role", join.getRole());
+        }
+        return join.getIsland() == from_.index ? Status() : wrong("island", join.getIsland());
+      }
+      case Message::COMPLAINT:
+        return check(message.getComplaint());
+      case Message::COMPILED: {
+        read(message.getCompiled().getMessage().size());
+        for (const auto pair : message.getCompiled().getInPlace()) read(pair.getOutput());
+        return {};
+      }
+      case Message::DEVICE_LOST: {
+        const auto lost = message.getDeviceLost();
+        read(lost.getMessage().size());
+        return lost.getDevice() < limits_.devices ? Status() : wrong("device", lost.getDevice());
+      }
+      case Message::ARRIVED:
+        for (const std::uint64_t array : message.getArrived()) read(array);
+        return {};
+      default:
+        return stray(message);
+    }
+  }
+
+  /// By `from_`, about somebody else.
+  Status check(wire::Complaint::Reader complaint) const {
+    if (complaint.getByRole() != static_cast<std::uint8_t>(from_.role)) {
+      return wrong("role", complaint.getByRole());
+    }
+    if (complaint.getByIndex() != from_.index) return wrong("number", complaint.getByIndex());
+    const std::uint8_t about = complaint.getRole();
+    const bool is_island = about == static_cast<std::uint8_t>(Role::kIsland) ||
+                           about == static_cast<std::uint8_t>(Role::kHost);
+    if (is_island) {
+      if (complaint.getIndex() >= limits_.islands) return wrong("island", complaint.getIndex());
+      // A client knows hosts alone, and a scheduler its own.
+      const bool is_own = complaint.getIndex() == from_.index;
+      const bool is_host = about == static_cast<std::uint8_t>(Role::kHost);
+      if (from_.role == Role::kClient && !is_host) return wrong("role", about);
+      if (from_.role == Role::kIsland && !is_own) return wrong("island", complaint.getIndex());
+      if (from_.role == Role::kHost && !is_host && !is_own) {
+        return wrong("island", complaint.getIndex());
+      }
+      return {};
+    }
+    if (about == static_cast<std::uint8_t>(Role::kClient) && from_.role == Role::kHost) return {};
+    return wrong("role", about);
+  }
+
+  Status check(wire::IslandState::Reader state) {
+    for (const auto part : state.getParts()) {
+      for (const std::uint32_t gang : part.getDone()) read(gang);
+      for (const std::uint32_t edge : part.getReceived()) read(edge);
+      for (const std::uint32_t edge : part.getDelivered()) read(edge);
+    }
+    for (const auto array : state.getArrays()) {
+      for (const std::uint32_t device : array.getDevices()) {
+        if (device >= limits_.devices) return wrong("device", device);
+      }
+    }
+    for (const auto failure : state.getFailures()) read(failure.getMessage().size());
+    return {};
+  }
+
+  bool is_own_host() const { return to_.role == Role::kHost && to_.index == from_.index; }
+  bool is_own_scheduler() const { return to_.role == Role::kIsland && to_.index == from_.index; }
+
+  /// That it can be read is all that is asked.
+  void read(std::uint64_t number) { seen_ ^= number; }
+
+  const RoleName& from_;
+  const RoleName& to_;
+  const DoorLimits& limits_;
+  std::uint64_t seen_ = 0;
+};
+
+}  // namespace
+
+Status check_at_door(const RoleName& from, const RoleName& to, const Frame& frame,
+                     const DoorLimits& limits) {
+  Visitor visitor(from, to, limits);
+  return wire::read_frame<Message>(frame,
+                                   [&](Message::Reader message) { return visitor.visit(message); });
+}
+
+}  // namespace seaway::cluster
