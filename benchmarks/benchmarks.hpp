@@ -15,6 +15,7 @@ namespace seaway::benchmarks {
 /// What the command line says to a benchmark.
 struct BenchOptions {
   bool quick = false;  // Small sizes, for tests: the figures mean nothing.
+  double load_s = 0;   // How long `deaths` keeps all hosts busy; 0: as it sees fit.
 };
 
 /// Takes the figures of a benchmark and prints them: one JSON object a line as they come, or one

@@ -26,7 +26,7 @@ class Fence(NamedTuple):
 
 
 # Files that turn values into messages and back; the only ones above the wire that know the format.
-CODECS = r"(src|tests)/.*(codec|_messages|_actor|frames|fake_)[^/]*"
+CODECS = r"(src|tests)/.*(codec|_messages|_actor|frames|fake_|door)[^/]*"
 
 FENCES = [
     Fence(r"caf/.*",
@@ -35,6 +35,7 @@ FENCES = [
     Fence(r"(kj|capnp)/.*|.*\.capnp\.h",
           r"src/(wire|transport|actor)/.*|tests/support/.*|tests/unit/(wire|transport|actor)/.*|"
           r"benchmarks/.*|demos/.*|tools/seaway/templates/.*|tests/unit/(app|sim|campaign|docs)/.*|"
+          r"tests/fuzz/.*|"
           r"include/seaway/app/(message|call)\.hpp|src/app/message\.cpp|" + CODECS,
           "only wire, transport, actor, users of the actor API and the files that translate "
           "messages know Cap'n Proto"),

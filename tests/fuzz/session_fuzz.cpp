@@ -1,7 +1,9 @@
 // Any frames to a client: it takes what it has asked for, and ignores the rest.
 
+#include "actor/control_engine.hpp"
 #include "actor/router.hpp"
 #include "base/check.hpp"
+#include "base/clock.hpp"
 #include "client/frames.hpp"
 #include "client/session.hpp"
 #include "target.hpp"
@@ -16,7 +18,10 @@ void session(std::span<const std::uint8_t> input) {
   wiring.router = &router;
   wiring.bulk = &bulk;
   wiring.client = 1;
-  // Without an engine nothing leaves it; what comes is read all the same.
+  // Its actor is not there: nothing leaves it, and what comes is read all the same.
+  static const RealClock clock;
+  static const std::unique_ptr<actor::Engine> engine = actor::make_control_engine(clock);
+  wiring.engine = engine.get();
   client::Session session(wiring, {});
   std::byte target[64] = {};
   for (std::uint64_t request = 1; request < 8; ++request) {

@@ -18,12 +18,16 @@ METRICS = {
         "spawn_us")},
     "arrays": {"array.bytes", "idle.core_percent"},
     "clock": {"clock.ns_per_read"},
+    "deaths": {"deaths." + name for name in (
+        "again_ms", "elsewhere_ms", "kill_known_ms", "kill_outcome_ms", "raw_socket_end_ms",
+        "seconds_of_load", "stop_known_ms")},
     "dispatch": {"dispatch.caf_request_ns", "dispatch.ns_per_node_shard", "dispatch.us_per_run",
                  "dispatch.over_caf_request", "dispatch.parallel_over_sequential",
                  "dispatch.parity_us"},
     "run": {"run.call_to_value_us", "run.condvar_us", "run.over_condvar"},
     "stages": {"stages.chain_us", "stages.parallel_over_sequential", "stages.wakes_per_stage"},
     "start": {"start.first_result_ms"},
+    "up": {"up.first_result_ms", "up.idle_core_percent", "up.memory_mb"},
     "uploads": {"upload.gap_us", "upload.gap_ratio", "upload.round_trip_us_per_mib"},
     "wire": {"wire.over_raw_socket", "wire.raw_socket_us", "wire.round_trip_us"},
 }

@@ -195,7 +195,7 @@ class DeathsTest(unittest.TestCase):
         until(lambda: not cluster.processes(), "all died with it")
         self.expect_outcome(running, WORKLOADS[0])
         # What is left of it is no obstacle to the next one.
-        again = subprocess.Popen([COMMAND, "up", "--directory", cluster.directory, "--islands", "1"],
+        again = subprocess.Popen([COMMAND, "up", "--directory", cluster.directory, "--islands", "2"],
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         cluster.up = again
         self.assertRegex(again.stdout.readline(), "^ready in ")

@@ -50,6 +50,8 @@ void add_bench(CLI::App& app, int& exit_code) {
   verb->add_option("name", arguments->name, "a benchmark, or `list` to see all")->required();
   verb->add_flag("--json", arguments->json, "one JSON object a line: metric, value, unit, params");
   verb->add_flag("--quick", arguments->options.quick, "small sizes; the figures mean nothing");
+  verb->add_option("--load-seconds", arguments->options.load_s,
+                   "how long `deaths` keeps all hosts busy: 600 for ten minutes");
   verb->footer("example: seaway bench clock --json");
   verb->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }

@@ -1,0 +1,142 @@
+// What is heard of whom: kinds by role, nobody's name but one's own, lists of their types.
+
+#include "cluster/door.hpp"
+
+#include <gtest/gtest.h>
+#include <seaway.capnp.h>
+
+#include <functional>
+
+#include "cluster/enrolment.hpp"
+#include "cluster/member_messages.hpp"
+#include "wire/frame_builder.hpp"
+
+namespace seaway::cluster {
+namespace {
+
+using actor::Role;
+using wire::Message;
+
+constexpr DoorLimits kLimits{.islands = 2, .devices = 4};
+const RoleName kController{Role::kController, 0};
+const RoleName kHost{Role::kHost, 1};
+const RoleName kScheduler{Role::kIsland, 1};
+const RoleName kClient{Role::kClient, 3};
+
+Frame message(const std::function<void(Message::Builder)>& fill) {
+  wire::FrameBuilder builder;
+  fill(builder.init_root<Message>());
+  return builder.finish();
+}
+
+Status hear(const RoleName& from, const RoleName& to,
+            const std::function<void(Message::Builder)>& fill) {
+  return check_at_door(from, to, message(fill), kLimits);
+}
+
+TEST(Door, AClientSpeaksInItsOwnNameAlone) {
+  const auto goodbye = [](ClientId client) {
+    return [client](Message::Builder m) {
+      m.setClient(client);
+      m.setGoodbye();
+    };
+  };
+
+  EXPECT_TRUE(hear(kClient, kController, goodbye(3)).ok());
+  const Status other = hear(kClient, kController, goodbye(4));
+  EXPECT_EQ(other.code(), StatusCode::kProtocolError);
+  EXPECT_EQ(other.message(), "client 3 has named client 4, which does not exist or is not its own");
+}
+
+TEST(Door, NobodySaysWhatAnotherRoleSays) {
+  const auto arrived = [](Message::Builder m) { m.initArrived(1); };
+  const auto turn = [](Message::Builder m) { m.setTurn(1); };
+
+  EXPECT_TRUE(hear(kHost, kController, arrived).ok());
+  EXPECT_FALSE(hear(kClient, kController, arrived).ok());
+  EXPECT_FALSE(hear(kScheduler, kController, arrived).ok());
+  EXPECT_TRUE(hear(kController, kHost, turn).ok());
+  EXPECT_FALSE(hear(kScheduler, kHost, turn).ok());
+  EXPECT_FALSE(hear(kController, kHost, [](Message::Builder m) { m.initPeer(); }).ok())
+      << "what became of others a process tells itself";
+}
+
+TEST(Door, WhatAnUploadIsOfBelongsToWhoSendsIt) {
+  const auto upload = [](std::uint64_t array) {
+    return [array](Message::Builder m) {
+      m.setClient(3);
+      auto bulk = m.initBulk();
+      bulk.setKind(wire::Bulk::Kind::UPLOAD);
+      bulk.setId(array);
+    };
+  };
+
+  EXPECT_TRUE(hear(kClient, kHost, upload(make_id(3, 1))).ok());
+  EXPECT_FALSE(hear(kClient, kHost, upload(make_id(4, 1))).ok());
+}
+
+TEST(Door, IndicesNameWhatIsThere) {
+  const auto complaint = [](Role about, std::uint32_t index) {
+    return [about, index](Message::Builder m) {
+      m.setClient(3);
+      auto said = m.initComplaint();
+      said.setRole(static_cast<std::uint8_t>(about));
+      said.setIndex(index);
+      said.setByRole(static_cast<std::uint8_t>(Role::kClient));
+      said.setByIndex(3);
+    };
+  };
+  const auto lost = [](DeviceId device) {
+    return [device](Message::Builder m) {
+      m.initDeviceLost().setIsland(1);
+      m.getDeviceLost().setDevice(device);
+    };
+  };
+
+  EXPECT_TRUE(hear(kClient, kController, complaint(Role::kHost, 1)).ok());
+  EXPECT_FALSE(hear(kClient, kController, complaint(Role::kHost, 2)).ok());
+  EXPECT_FALSE(hear(kClient, kController, complaint(Role::kIsland, 1)).ok());
+  EXPECT_TRUE(hear(kHost, kController, lost(3)).ok());
+  EXPECT_FALSE(hear(kHost, kController, lost(4)).ok());
+}
+
+TEST(Door, JoiningIsDoneByWhoeverJoins) {
+  EXPECT_TRUE(check_at_door(kHost, kController, join_frame(kHost, 1), kLimits).ok());
+  EXPECT_FALSE(check_at_door(kHost, kController, join_frame(kScheduler, 1), kLimits).ok());
+  EXPECT_FALSE(check_at_door(kHost, kController, join_frame({Role::kHost, 0}, 1), kLimits).ok());
+}
+
+TEST(Door, AListOfAnotherTypeIsRefusedBeforeAnybodyReadsIt) {
+  Frame frame = message([](Message::Builder m) { m.initArrived(4); });
+  ASSERT_TRUE(check_at_door(kHost, kController, frame, kLimits).ok());
+  // The pointer says bits now, of which a number has 64.
+  std::vector<std::uint64_t> words(frame.words().begin(), frame.words().end());
+  for (std::uint64_t& word : words) {
+    if ((word & 3) == 1 && word >> 35 == 4) word = (word & ~(std::uint64_t{7} << 32)) | 1ULL << 32;
+  }
+  frame = Frame::make(words.size(), [&](auto out) { std::ranges::copy(words, out.begin()); });
+
+  EXPECT_EQ(check_at_door(kHost, kController, frame, kLimits).code(), StatusCode::kProtocolError);
+}
+
+TEST(Door, BytesThatAreNoMessageAreRefused) {
+  const Frame none;
+  EXPECT_EQ(check_at_door(kHost, kController, none, kLimits).code(), StatusCode::kProtocolError);
+}
+
+TEST(Enrolment, ANumberThatNobodyComesWithIsTakenBackBeforeOthersAreRefused) {
+  Enrolment enrolment(1);
+  const auto first = enrolment.enrol({Role::kClient, 0}).value();
+  enrolment.came(first.process);
+  const auto absent = enrolment.enrol({Role::kClient, 0}).value();
+  for (std::size_t i = 2; i < Enrolment::kClientsAtOnce; ++i) {
+    ASSERT_TRUE(enrolment.enrol({Role::kClient, 0}).ok());
+  }
+
+  EXPECT_TRUE(enrolment.enrol({Role::kClient, 0}).ok());
+  EXPECT_TRUE(enrolment.admit(first.process).ok()) << "who is there stays";
+  EXPECT_EQ(enrolment.admit(absent.process).status().code(), StatusCode::kPermissionDenied);
+}
+
+}  // namespace
+}  // namespace seaway::cluster
