@@ -39,7 +39,7 @@ class World {
   World()
       : binder_(cluster::make_binder(options())),
         actor_(controller_options(), *binder_, router_, clock_, events_) {
-    router_.set_elsewhere([](Role, std::uint32_t, const Frame& frame) {
+    router_.set_elsewhere([](Role, std::uint32_t, const Frame& frame, transport::Lane) {
       const Status status =
           wire::read_frame<wire::Message>(frame, [](wire::Message::Reader) { return Status(); });
       SEAWAY_CHECK(status.ok(), status.to_string());

@@ -86,6 +86,7 @@ TEST(Enrolment, HasSoManyClientsAtOnceAndNoMore) {
   for (std::size_t i = 0; i < Enrolment::kClientsAtOnce; ++i) {
     const auto client = enrolment.enrol({Role::kClient, 0});
     ASSERT_TRUE(client.ok()) << i;
+    enrolment.came(client->process);
     last = client->process;
   }
 

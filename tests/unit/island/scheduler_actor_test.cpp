@@ -27,7 +27,7 @@ constexpr std::uint32_t kEdge = 7;
 class View : public testing::Test {
  protected:
   View() {
-    router_.set_elsewhere([this](actor::Role role, std::uint32_t, Frame frame) {
+    router_.set_elsewhere([this](actor::Role role, std::uint32_t, Frame frame, transport::Lane) {
       if (role == actor::Role::kHost) count_places(frame);
       if (role == actor::Role::kController) count_finished(frame);
       exists_ += role == actor::Role::kIsland;
