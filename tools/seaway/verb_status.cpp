@@ -27,6 +27,7 @@ struct Arguments {
   bool json = false;
   double watch_s = 0;
   std::uint64_t looks = 0;  // 0: until it is ended.
+  double wait_s = 0;        // Until all roles are there.
   std::string run;
 
   std::string address() const { return cluster.empty() ? controller_address(directory) : cluster; }
@@ -48,8 +49,29 @@ void print(const Arguments& arguments, const ClusterLook& look, const ClusterLoo
   std::fflush(stdout);
 }
 
+/// Until each island has its scheduler and its host.
+Status wait_for_all(const Arguments& arguments, const Clock& clock) {
+  const std::uint64_t until_ns =
+      clock.now_ns() + static_cast<std::uint64_t>(arguments.wait_s * 1e9);
+  for (;;) {
+    const auto look = look_at_cluster(arguments.address(), clock);
+    if (look.ok() && look->schedulers == look->islands && look->hosts == look->islands) return {};
+    if (clock.now_ns() >= until_ns) {
+      return deadline_exceeded(arguments.address() + " is not complete in time: " +
+                               (look.ok() ? std::to_string(look->schedulers) + " schedulers and " +
+                                                std::to_string(look->hosts) + " hosts of " +
+                                                std::to_string(look->islands) + " islands are there"
+                                          : look.status().message()));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
 int status(const Arguments& arguments) {
   const RealClock clock;
+  if (arguments.wait_s > 0) {
+    if (Status complete = wait_for_all(arguments, clock); !complete.ok()) return fail(complete);
+  }
   std::optional<ClusterLook> before;
   for (std::uint64_t looks = 1;; ++looks) {
     auto look = look_at_cluster(arguments.address(), clock);
@@ -105,6 +127,9 @@ void add_status(CLI::App& app, int& exit_code) {
       ->default_str("1")
       ->check(CLI::PositiveNumber);
   show->add_option("--looks", arguments->looks, "with --watch: end after so many looks");
+  show->add_option("--wait", arguments->wait_s,
+                   "first wait until all schedulers and hosts are there, for so many seconds")
+      ->check(CLI::PositiveNumber);
   show->footer("example: seaway status --watch");
   show->callback([arguments, &exit_code] { exit_code = status(*arguments); });
   CLI::App* const ask = add("why", "Say why runs of a cluster have no outcome yet");
