@@ -98,7 +98,8 @@ Status check_order(const std::vector<GangRecord>& gangs) {
 /// (b) The same on Seaway: two clients in two threads, so that nobody knows whose run comes first.
 Status run_with_seaway(const DemoOptions& options) {
   const int runs = options.quick ? 200 : 2000;
-  const auto cluster = Cluster::start("embedded:islands=1,devices=2,events=262144");
+  const auto cluster = Cluster::start(
+      options.cluster.empty() ? "embedded:islands=1,devices=2,events=262144" : options.cluster);
   if (!cluster.ok()) return cluster.status();
   // Both swap: one by a sum over both devices, the other by sending to the neighbour.
   auto red = Swapper::make(*cluster, "red", [](Tensor x) { return all_reduce(x, "data") - x; });
@@ -120,6 +121,11 @@ Status run_with_seaway(const DemoOptions& options) {
   if (Status status = red->check(runs); !status.ok()) return status;
   if (Status status = blue->check(runs); !status.ok()) return status;
 
+  std::printf(
+      "With Seaway, %d runs of each client on the same two devices, all with the right "
+      "result.\n",
+      runs);
+  if (!options.cluster.empty()) return {};  // Its hosts keep to themselves in which order it was.
   const auto gangs = recent_gangs(*cluster);
   if (!gangs.ok()) return gangs.status();
   std::string order;
@@ -128,11 +134,8 @@ Status run_with_seaway(const DemoOptions& options) {
     if (i > 0 && (*gangs)[i].tenant != (*gangs)[i - 1].tenant) ++changes;
     if (i < 60) order += (*gangs)[i].tenant[0];
   }
-  std::printf(
-      "With Seaway, %d runs of each client on the same two devices, all with the right "
-      "result.\nThe one order of both devices (r: red, b: blue; %d changes in %zu gangs):\n"
-      "%s...\n",
-      runs, changes, gangs->size(), order.c_str());
+  std::printf("The one order of both devices (r: red, b: blue; %d changes in %zu gangs):\n%s...\n",
+              changes, gangs->size(), order.c_str());
   if (Status status = check_order(*gangs); !status.ok()) return status;
   return write_trace(*cluster, "deadlock", options);
 }

@@ -7,6 +7,10 @@
 #include <span>
 #include <string>
 
+namespace seaway {
+class Registry;
+}
+
 namespace seaway::demos {
 
 /// What the command line says to a demo.
@@ -31,5 +35,8 @@ struct Demo {
 
 /// All demos, in the order in which they are best met.
 std::span<const Demo> demos();
+
+/// What a host needs to know to run them: their actors, reductions and native functions.
+void register_all(Registry& registry);
 
 }  // namespace seaway::demos

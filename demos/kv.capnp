@@ -55,3 +55,43 @@ struct Progress {
   failed @1 :UInt32;      # Those of them that got no answer.
   takeovers @2 :UInt32;   # How often a new primary has answered where another one had before.
 }
+
+# What is written on the board of those who use a store and look whether it is right.
+
+# Where is the store now?
+struct Where {}
+
+# Here: what Message::mesh() is to be asked for. To the board: from now on it is there.
+struct Stores {
+  primaries @0 :UInt32;
+  replicas @1 :UInt32;
+}
+
+# What a user is about to ask, or has asked. Answered with its number.
+struct Deed {
+  kind @0 :Command.Kind;
+  key @1 :UInt64;
+  value @2 :Int64;
+  expected @3 :Int64;
+  client @4 :UInt32;
+  # Of one that is over: what the store has answered, and the places of both in all that was written.
+  result @5 :Int64;
+  begin @6 :UInt64;
+  end @7 :UInt64;
+}
+
+struct Noted {
+  number @0 :UInt64;
+}
+
+struct Done {
+  number @0 :UInt64;
+  result @1 :Int64;
+}
+
+# All that was written, in pages.
+struct Read {}
+
+struct Page {
+  deeds @0 :List(Deed);
+}

@@ -11,43 +11,13 @@
 
 #include "demos/kv.hpp"
 
-#include <map>
 #include <utility>
 
+#include "demos/list.hpp"
+#include "demos/support/kv_shard.hpp"
+#include "seaway/host_main.hpp"
+
 namespace seaway::demos::kv {
-
-/// What a shard is: values, and the last answer to each client.
-struct Shard {
-  std::uint64_t epoch = 0, position = 0;
-  std::map<std::uint64_t, std::int64_t> values;
-  std::map<std::uint32_t, std::pair<std::uint64_t, std::int64_t>> sessions;  // Number and result.
-
-  void apply(Update::Reader update) {
-    epoch = update.getEpoch();
-    position = update.getPosition();
-    for (auto one : update.getEntries()) values[one.getKey()] = one.getValue();
-    for (auto one : update.getSessions()) {
-      sessions[one.getClient()] = {one.getNumber(), one.getResult()};
-    }
-  }
-  Message<Update> update() const {
-    return make<Update>([this](Update::Builder m) {
-      m.setEpoch(epoch);
-      m.setPosition(position);
-      auto entries = m.initEntries(static_cast<unsigned>(values.size()));
-      for (unsigned i = 0; const auto& [key, value] : values) {
-        entries[i].setKey(key);
-        entries[i++].setValue(value);
-      }
-      auto answers = m.initSessions(static_cast<unsigned>(sessions.size()));
-      for (unsigned i = 0; const auto& [client, last] : sessions) {
-        answers[i].setClient(client);
-        answers[i].setNumber(last.first);
-        answers[i++].setResult(last.second);
-      }
-    });
-  }
-};
 
 /// Keeps one copy of a shard.
 class Replica {
@@ -127,16 +97,24 @@ class Primary {
   Shard shard_;
 };
 
+/// The same where there are fewer hosts, as far as it can be.
+std::vector<std::uint32_t> hosts_of(const Client& client, std::vector<std::uint32_t> hosts) {
+  const auto all = static_cast<std::uint32_t>(client.hosts().size());
+  for (std::uint32_t& host : hosts) host = all > 1 ? 1 + (host - 1) % (all - 1) : 0;
+  return hosts;
+}
+
 Result<Store> Store::open(const Client& client) {
   // All of one shard on different hosts, and none on host 0, where its users are.
-  const Placement places{{{"shard", kShards}, {"replica", kReplicas}}, {2, 3, 3, 1, 1, 2}};
+  const Placement places{{{"shard", kShards}, {"replica", kReplicas}},
+                         hosts_of(client, {2, 3, 3, 1, 1, 2})};
   const auto replicas = client.spawn<Replica>(SpawnOptions(places).intensity(kOften));
   if (!replicas.ok()) return replicas.status();
   return Store{{}, *replicas}.taken_over(client, 0);
 }
 
 Result<Store> Store::taken_over(const Client& client, std::uint64_t epochs_before) const {
-  const SpawnOptions places = Placement{{{"shard", kShards}}, {1, 2, 3}};
+  const SpawnOptions places = Placement{{{"shard", kShards}}, hosts_of(client, {1, 2, 3})};
   auto own = client.spawn<Primary>(SpawnOptions(places).intensity(kOften), replicas, epochs_before);
   if (!own.ok()) return own.status();
   return Store{*own, replicas};
@@ -147,4 +125,23 @@ Future<Reply<Answer>> Store::ask(const Message<Command>& command) const {
       .call(&Primary::execute, command, CallOptions{.retries = 20, .once = true});
 }
 
+Message<Stores> Store::message() const {
+  return make<Stores>([this](Stores::Builder m, Attached& beside) {
+    m.setPrimaries(beside.add(primaries));
+    m.setReplicas(beside.add(replicas));
+  });
+}
+
+Result<Store> Store::from(const Message<Stores>& said) {
+  const auto primaries = said.mesh<Primary>(said->getPrimaries());
+  const auto replicas = said.mesh<Replica>(said->getReplicas());
+  if (!primaries.ok()) return primaries.status();
+  if (!replicas.ok()) return replicas.status();
+  return Store{*primaries, *replicas};
+}
+
 }  // namespace seaway::demos::kv
+
+void seaway::demos::register_kv(Registry& registry) {
+  registry.actor<kv::Replica>().actor<kv::Primary, ActorMesh<kv::Replica>, std::uint64_t>();
+}

@@ -31,6 +31,11 @@ struct Store {
   /// kInvalidArgument when others have taken over: then it has been carried out or not.
   Future<Reply<Answer>> ask(const Message<Command>& command) const;
 
+  /// The handle as a message, for actors that are to use the store, and back. Errors: those of
+  /// Message::mesh().
+  Message<Stores> message() const;
+  static Result<Store> from(const Message<Stores>& said);
+
   // Where its members are, for those who kill them: primaries by "shard", replicas by "shard" and
   // "replica".
   ActorMesh<Primary> primaries;

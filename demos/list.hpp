@@ -21,4 +21,13 @@ int run_lost_write(const DemoOptions& options);
 int run_transfer(const DemoOptions& options);
 int run_skipped_batch(const DemoOptions& options);
 
+// Of those that have something for hosts to know.
+void register_kv(Registry& registry);
+void register_kv_users(Registry& registry);
+void register_philosophers(Registry& registry);
+void register_pipeline_feed(Registry& registry);
+void register_pingpong(Registry& registry);
+void register_skynet(Registry& registry);
+void register_two_clients(Registry& registry);
+
 }  // namespace seaway::demos

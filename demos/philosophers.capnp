@@ -19,3 +19,29 @@ struct Put {
 struct Dine {
   meals @0 :UInt32;
 }
+
+# What philosophers tell who looks on, and wait until it knows: a fork is in a hand, or is not any
+# more.
+struct Hold {
+  fork @0 :UInt32;
+  seat @1 :UInt32;
+  incarnation @2 :UInt32;
+  isTaken @3 :Bool;
+}
+
+# They eat.
+struct Eat {
+  seat @0 :UInt32;
+}
+
+# How does the table look? Answered a moment later, with a Picture.
+struct Look {}
+
+# Was all well, if each was to have so many meals? Answered with the last picture.
+struct Judge {
+  meals @0 :UInt32;
+}
+
+struct Picture {
+  text @0 :Text;
+}

@@ -14,17 +14,11 @@
 #include "demos/list.hpp"
 #include "demos/philosophers.capnp.h"
 #include "demos/support/simulated.hpp"
-#include "seaway/app.hpp"
+#include "demos/support/witness.hpp"
+#include "seaway/host_main.hpp"
 
 namespace seaway::demos {
-namespace {
-
-using namespace philosophers;  // The messages.
-
-constexpr std::uint32_t kSeats = 5;
-constexpr std::uint32_t kVictim = 2, kLastMeal = 3;  // Who dies, and over which meal.
-
-class Philosopher;
+namespace philosophers {
 
 class Fork {
  public:
@@ -74,13 +68,15 @@ class Fork {
 class Philosopher {
  public:
   static void describe(ActorType<Philosopher>& type) { type.on(&Philosopher::dine); }
-  Philosopher(Self self, std::shared_ptr<Table> table)
-      : self_(std::move(self)), table_(std::move(table)) {}
+  explicit Philosopher(Self self) : self_(std::move(self)) {}
 
   /// A handler that asks others is a coroutine: others go on while it waits at a co_await.
   Task<Status> dine(Request<Dine> request) {
     const auto forks = co_await self_.find<Fork>("forks");
     if (!forks.ok()) co_return forks.status();
+    const auto witness = co_await self_.find<Witness>("witness");
+    if (!witness.ok()) co_return witness.status();
+    const auto beside = witness->at(0);  // Looks on, and says in the end whether all went well.
     // The fork with the smaller number first: so there is no circle of people with one fork each.
     const auto [low, high] = std::minmax({self_.index(), (self_.index() + 1) % kSeats});
     const auto first = forks->at(low), second = forks->at(high);
@@ -88,19 +84,18 @@ class Philosopher {
     for (std::uint32_t meal = 1; meal <= request->getMeals(); ++meal) {
       const auto one = co_await first.call(&Fork::take, who);
       if (!one.ok()) co_return one.status();
-      Table::Held in_one_hand(*table_, low, self_.index());
+      if (Status told = co_await tell(beside, self_, low, true); !told.ok()) co_return told;
       const auto other = co_await second.call(&Fork::take, who);
       if (!other.ok()) co_return other.status();
-      Table::Held in_the_other(*table_, high, self_.index());
-
-      table_->eats(self_.index());
+      if (Status told = co_await tell(beside, self_, high, true); !told.ok()) co_return told;
+      if (Status told = co_await tell_meal(beside, self_); !told.ok()) co_return told;
       if (self_.index() == kVictim && self_.incarnation() == 1 && meal == kLastMeal) {
         self_.fail(user_function_error("the fish was bad"));
       }
-      // Whoever dies here leaves this scope as well, and drops what is in its hands.
+      // Whoever dies here drops what is in its hands.
       static_cast<void>(co_await self_.sleep(std::chrono::milliseconds(1)));
-      in_one_hand.lay_down();
-      in_the_other.lay_down();
+      if (Status told = co_await tell(beside, self_, low, false); !told.ok()) co_return told;
+      if (Status told = co_await tell(beside, self_, high, false); !told.ok()) co_return told;
       for (const auto& fork : {first, second}) {
         if (Status put = fork.send(&Fork::put, who); !put.ok()) co_return put;
       }
@@ -110,32 +105,40 @@ class Philosopher {
 
  private:
   Self self_;
-  std::shared_ptr<Table> table_;  // Looks on, and says in the end whether all went well.
 };
 
-}  // namespace
+}  // namespace philosophers
+
+using namespace philosophers;
 
 Status dine(const Client& client, std::uint32_t meals, const std::optional<Screen>& screen) {
   if (meals < kLastMeal) return invalid_argument("--size has to be 3 meals at least");
-  const auto table = std::make_shared<Table>(kSeats, screen);
   Placement seats{.axes = {{"seat", kSeats}}, .hosts = {}};
-  for (std::uint32_t i = 0; i < kSeats; ++i) {
-    seats.hosts.push_back(i % static_cast<std::uint32_t>(client.hosts().size()));
-  }
-  const auto guests = client.spawn<Philosopher>(seats, table);
+  const auto hosts = static_cast<std::uint32_t>(client.hosts().size());
+  for (std::uint32_t i = 0; i < kSeats; ++i) seats.hosts.push_back(i % hosts);
+  const auto guests = client.spawn<Philosopher>(seats);
   if (!guests.ok()) return guests.status();
   const auto forks = client.spawn<Fork>(SpawnOptions(seats).named("forks"), *guests);
   if (!forks.ok()) return forks.status();
-
+  const auto witness =
+      client.spawn<Witness>(SpawnOptions(client.hosts().at({0})).named("witness"), *guests);
+  if (!witness.ok()) return witness.status();
   guests->on_death(inline_executor(),
-                   [table](const Death& death) { table->say(to_string(death)); });
+                   [screen](const Death& death) { say(to_string(death), screen); });
   // The victim is started anew, and dines from the beginning: its call is sent once more.
-  const auto fill = [meals](Dine::Builder m) { m.setMeals(meals); };
-  for (const auto& dined :
-       guests->call(&Philosopher::dine, fill, CallOptions{.retries = 20}).get()) {
+  const auto dinner = guests->call(
+      &Philosopher::dine, [meals](Dine::Builder m) { m.setMeals(meals); },
+      CallOptions{.retries = 20});
+  draw(dinner, witness->at(0), screen);
+  for (const auto& dined : dinner.get()) {
     if (!dined.ok()) return dined.status();
   }
-  return table->check(meals, {.seat = kVictim, .meals = kLastMeal});
+  return judge(witness->at(0), meals, screen);
+}
+
+void register_philosophers(Registry& registry) {
+  registry.actor<Philosopher>();
+  registry.actor<Fork, ActorMesh<Philosopher>>().actor<Witness, ActorMesh<Philosopher>>();
 }
 
 int run_philosophers(const DemoOptions& options) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "demos/support/table.hpp"
+#include "demos/support/terminal.hpp"
 #include "seaway/client.hpp"
 
 namespace seaway::demos {

@@ -9,11 +9,11 @@ struct Read {
   epochs @0 :UInt32;
 }
 
-# One of many answers to Read. Images and labels are arrays beside it: on the devices that train.
+# One of many answers to Read. Images and labels are numbers beside it, as bytes.
 struct Batch {
   number @0 :UInt32;       # Of this reader's batches, from 0.
   lines @1 :List(UInt32);  # Which lines of the file.
-  images @2 :UInt32;       # What Message::array() is to be asked for.
+  images @2 :UInt32;       # What Message::bytes() is to be asked for.
   labels @3 :UInt32;
 }
 

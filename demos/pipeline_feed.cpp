@@ -16,7 +16,7 @@
 #include "demos/support/perceptron.hpp"
 #include "demos/support/pipeline_feed_check.hpp"
 #include "demos/support/simulated.hpp"
-#include "seaway/app.hpp"
+#include "seaway/host_main.hpp"
 #include "seaway/model.hpp"
 
 namespace seaway::demos {
@@ -35,26 +35,22 @@ class Reader {
   static void describe(ActorType<Reader>& type) {
     type.on(&Reader::read).on(&Reader::look, Interleave::kYes);
   }
-  /// What a constructor throws is what the spawn fails with.
-  Reader(Self self, const Slice& slice) : self_(std::move(self)), rows_(slice.mesh(), P("data")) {}
+  /// What a constructor throws, as of a file that is not there, is what the spawn fails with.
+  explicit Reader(Self self) : self_(std::move(self)) {}
 
   /// A handler with a Writer answers often. Each write waits until there is credit, so that nothing
   /// here has to know how fast batches are consumed.
   Task<Status> read(Request<Read> request, Writer<Batch> out) {
-    const auto client = self_.client();
-    if (!client.ok()) co_return client.status();
     for (std::uint32_t epoch = 0; epoch < request->getEpochs(); ++epoch) {
       for (const auto& lines : file_.batches(self_.index(), kReaders, kBatch, epoch)) {
         const auto digits = parse_digits(file_.text(lines));
         if (!digits.ok()) co_return digits.status();
-        const Array images = client->put(digits->images, {kBatch, Digits::kPixels}, rows_);
-        const Array labels = client->put(digits->labels, {kBatch}, rows_);
         const std::uint32_t number = made_++;
         const auto is_taken = co_await out.write([&](Batch::Builder m, Attached& beside) {
           m.setNumber(number);
           m.setLines(kj::arrayPtr(lines.data(), lines.size()));
-          m.setImages(beside.add(images));
-          m.setLabels(beside.add(labels));
+          m.setImages(beside.add(to_bytes(digits->images)));
+          m.setLabels(beside.add(to_bytes(digits->labels)));
         });
         if (!is_taken.ok()) co_return is_taken.status();
       }
@@ -68,7 +64,6 @@ class Reader {
 
  private:
   Self self_;
-  NamedSharding rows_;
   const DigitFile file_;
   std::uint32_t made_ = 0;
 };
@@ -94,7 +89,12 @@ Status feed_to(const Client& client, std::uint32_t epochs) {
                                          .in = {whole, whole, whole, whole, rows, rows},
                                          .out = {whole, whole, whole, whole}});
   if (!function.ok()) return function.status();
-  const auto readers = client.spawn<Reader>(client.hosts(), *slice);
+  // On three hosts, or on as many as there are.
+  Placement places{.axes = {{"reader", kReaders}}, .hosts = {}};
+  while (places.hosts.size() < kReaders) {
+    places.hosts.push_back(static_cast<std::uint32_t>(places.hosts.size() % client.hosts().size()));
+  }
+  const auto readers = client.spawn<Reader>(places);
   if (!readers.ok()) return readers.status();
 
   const auto batches = readers->stream(
@@ -104,6 +104,7 @@ Status feed_to(const Client& client, std::uint32_t epochs) {
     return readers->at(reader).call(&Reader::look).get().value()->getBatches();
   });
   if (Status status = check.all_are_full(); !status.ok()) return status;
+  const NamedSharding row(slice->mesh(), P("data"));
   std::vector<Array> parameters = Perceptron::initial(client, *slice);
   std::deque<Run> runs;
   while (true) {
@@ -113,8 +114,10 @@ Status feed_to(const Client& client, std::uint32_t epochs) {
     const auto& batch = (*next)->reply;
     if (!batch.ok()) return batch.status();
     std::vector<Array> arguments = parameters;
-    arguments.push_back(batch->array((*batch)->getImages()).value());
-    arguments.push_back(batch->array((*batch)->getLabels()).value());
+    const auto images = from_bytes<float>(batch->bytes((*batch)->getImages()).value());
+    const auto labels = from_bytes<std::int32_t>(batch->bytes((*batch)->getLabels()).value());
+    arguments.push_back(client.put(images, {kBatch, Digits::kPixels}, row));
+    arguments.push_back(client.put(labels, {kBatch}, row));
     runs.push_back(function->execute(arguments));
     parameters = runs.back().outputs();
     // What is enqueued is consumed; so that it is not all of them, an older step is waited for.
@@ -128,6 +131,8 @@ Status feed_to(const Client& client, std::uint32_t epochs) {
   if (Status status = check.all_were_seen(epochs); !status.ok()) return status;
   return Perceptron::check(client, *slice, parameters);
 }
+
+void register_pipeline_feed(Registry& registry) { registry.actor<Reader>(); }
 
 int run_pipeline_feed(const DemoOptions& options) {
   // In the simulator one thread computes for all devices.

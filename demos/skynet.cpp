@@ -16,7 +16,7 @@
 #include "demos/support/report.hpp"
 #include "demos/support/simulated.hpp"
 #include "demos/support/terminal.hpp"
-#include "seaway/app.hpp"
+#include "seaway/host_main.hpp"
 
 namespace seaway::demos {
 namespace {
@@ -29,6 +29,13 @@ constexpr std::uint32_t kChildren = 10;
 
 /// How many there are, on all hosts of this process: in the end none may be left over.
 std::atomic<std::int64_t> nodes_alive = 0;
+
+/// Sums are added on the hosts where they are; hosts in other processes know this by its name.
+void add(Sum::Reader a, Sum::Reader b, Sum::Builder out) {
+  out.setSum(a.getSum() + b.getSum());
+  out.setActors(a.getActors() + b.getActors());
+}
+constexpr Combining kAdd{"skynet.add", add};
 
 /// Stands for the leaves first .. first + size - 1.
 class Node {
@@ -54,7 +61,7 @@ class Node {
                                                      size_ / kChildren);
     if (!children.ok()) co_return children.status();
     // All are asked, and their answers are added where they are: one sum comes back.
-    const auto sum = co_await children.value().reduce(&Node::count, add);
+    const auto sum = co_await children.value().reduce(&Node::count, kAdd);
     if (!sum.ok()) co_return sum.status();
     const auto stopped = co_await children.value().stop();
     if (!stopped.ok()) co_return stopped.status();
@@ -62,11 +69,6 @@ class Node {
       m.setSum(sum.value()->getSum());
       m.setActors(sum.value()->getActors() + 1);
     });
-  }
-
-  static void add(Sum::Reader a, Sum::Reader b, Sum::Builder out) {
-    out.setSum(a.getSum() + b.getSum());
-    out.setActors(a.getActors() + b.getActors());
   }
 
  private:
@@ -82,10 +84,12 @@ Result<std::uint64_t> count_leaves(const Client& client, std::uint64_t leaves) {
   const std::uint64_t wanted = leaves * (leaves - 1) / 2;
   // The first ten go to the hosts in turn; those below live where their parents do.
   top.axes = {{"child", kChildren}};
-  while (top.hosts.size() < kChildren) top.hosts.push_back(top.hosts[top.hosts.size() % 2]);
+  const std::size_t hosts = top.hosts.size();
+  while (top.hosts.size() < kChildren) top.hosts.push_back(top.hosts[top.hosts.size() % hosts]);
+  top.hosts.resize(kChildren);
   const auto nodes = client.spawn<Node>(top, std::uint64_t{0}, leaves / kChildren);
   if (!nodes.ok()) return nodes.status();
-  const auto sum = nodes->reduce(&Node::count, Node::add).get();
+  const auto sum = nodes->reduce(&Node::count, kAdd).get();
   if (!sum.ok()) return sum.status();
   if (sum.value()->getSum() != wanted) {
     return Status(StatusCode::kDataCorruption, "the sum is " +
@@ -115,7 +119,7 @@ Status measure(const DemoOptions& options) {
                             return count_leaves(simulated, leaves).status();
                           });
   }
-  const auto client = connect(kCluster);
+  const auto client = connect(options.cluster.empty() ? kCluster : options.cluster);
   if (!client.ok()) return client.status();
 
   const std::uint64_t begin_ns = clock.now_ns();
@@ -131,6 +135,10 @@ Status measure(const DemoOptions& options) {
 }
 
 }  // namespace
+
+void register_skynet(Registry& registry) {
+  registry.actor<Node, std::uint64_t, std::uint64_t>().reduction<Sum>(kAdd);
+}
 
 int run_skynet(const DemoOptions& options) { return finish("skynet", measure(options)); }
 

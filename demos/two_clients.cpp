@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "demos/list.hpp"
 #include "demos/support/report.hpp"
 #include "demos/support/terminal.hpp"
+#include "seaway/host_main.hpp"
 #include "seaway/inspect.hpp"
 #include "seaway/seaway.hpp"
 
@@ -18,6 +20,44 @@ namespace {
 
 constexpr std::uint64_t kGangNs = 50'000;
 constexpr std::size_t kGangsWanted = 1000;
+
+/// What a tenant's gangs do: nothing, for so long. Hosts in other processes have it by its name.
+NativeFunction work() {
+  NativeFunction work;
+  work.parameters = work.outputs = {f32({1})};
+  work.cost_ns = kGangNs;
+  work.body = [](auto operands, auto outputs, std::byte*) {
+    const RealClock clock;
+    const std::uint64_t end_ns = clock.now_ns() + kGangNs;
+    while (clock.now_ns() < end_ns) {
+    }
+    std::copy_n(operands[0], sizeof(float), outputs[0]);
+    return Status();
+  };
+  return work;
+}
+
+/// In which order the runs of both have ended, as their clients heard of it, a letter each: for
+/// clusters of other processes, whose gangs are not to be looked at. All take the same time.
+class Ended {
+ public:
+  /// This object outlives the run.
+  void hear(const Run& run, char letter) {
+    const Future<void> status = run.status();
+    status.state()->then(inline_executor(), [this, letter] {
+      std::lock_guard guard(mutex_);
+      order_ += letter;
+    });
+  }
+  std::string order() const {
+    std::lock_guard guard(mutex_);
+    return order_;
+  }
+
+ private:
+  mutable std::mutex mutex_;  // Guards what follows.
+  std::string order_;
+};
 
 /// A client with one program, a gang that keeps its device busy for kGangNs.
 struct Tenant {
@@ -28,24 +68,14 @@ struct Tenant {
   Array input = {};
   std::vector<Run> runs = {};
 
-  Status open(const Cluster& cluster, const Clock& clock) {
+  Status open(const Cluster& cluster) {
     auto connected = cluster.connect({.tenant = name, .weight = weight});
     if (!connected.ok()) return connected.status();
     client = *connected;
     const auto slice = client.acquire_slice({.devices = 1});
     if (!slice.ok()) return slice.status();
     const NamedSharding whole(slice->mesh(), P());
-    NativeFunction work;
-    work.parameters = work.outputs = {f32({1})};
-    work.cost_ns = kGangNs;
-    work.body = [&clock](auto operands, auto outputs, std::byte*) {
-      const std::uint64_t end_ns = clock.now_ns() + kGangNs;
-      while (clock.now_ns() < end_ns) {
-      }
-      std::copy_n(operands[0], sizeof(float), outputs[0]);
-      return Status();
-    };
-    const auto function = client.native(name, std::move(work));
+    const auto function = client.native(name, work());
     if (!function.ok()) return function.status();
     auto made = client.program(name, [&](const Traced& x) { return function->on(*slice)(x); },
                                {ArraySpec{f32({1}), whole}});
@@ -55,10 +85,12 @@ struct Tenant {
     return {};
   }
 
-  Status enqueue(int count) {
+  /// `ended`: hears of each run that has.
+  Status enqueue(int count, Ended& ended) {
     for (int i = 0; i < count; ++i) {
       runs.push_back(program.execute({input}));
       if (Status status = runs.back().error(); !status.ok()) return status;
+      ended.hear(runs.back(), name[0]);
     }
     return {};
   }
@@ -95,6 +127,20 @@ Shares measure(const std::vector<GangRecord>& gangs, const Tenant (&tenants)[2],
   return shares;
 }
 
+/// The same where runs are all that is seen.
+Shares measure(const std::string& order, const Tenant (&tenants)[2]) {
+  const auto first = [&](int t) { return order.find(tenants[t].name[0]); };
+  const auto last = [&](int t) { return order.rfind(tenants[t].name[0]); };
+  Shares shares;
+  const std::size_t begin = std::max(first(0), first(1)), end = std::min(last(0), last(1));
+  for (std::size_t i = begin; begin != std::string::npos && i < end; ++i) {
+    shares.ns[order[i] == tenants[0].name[0] ? 0 : 1] += double{kGangNs};
+    shares.order += order[i];
+    ++shares.gangs;
+  }
+  return shares;
+}
+
 void print_picture(const Shares& shares, const Tenant (&tenants)[2]) {
   const Screen screen = standard_screen();
   std::vector<BarRow> rows;
@@ -112,18 +158,24 @@ void print_picture(const Shares& shares, const Tenant (&tenants)[2]) {
 
 Status two_clients(const DemoOptions& options) {
   const int runs = options.quick ? 1200 : 2500;
-  const RealClock clock;
-  const auto cluster = Cluster::start("embedded:islands=1,devices=1,policy=shares,events=262144");
+  const bool is_elsewhere = !options.cluster.empty();
+  const auto cluster = Cluster::start(
+      is_elsewhere ? options.cluster : "embedded:islands=1,devices=1,policy=shares,events=262144");
   if (!cluster.ok()) return cluster.status();
+  Ended ended;  // Outlives the runs, which tell it.
   Tenant tenants[2] = {{.name = "amber", .weight = 1}, {.name = "blue", .weight = 3}};
   for (Tenant& tenant : tenants) {
-    if (Status status = tenant.open(*cluster, clock); !status.ok()) return status;
+    if (Status status = tenant.open(*cluster); !status.ok()) return status;
   }
   for (Tenant& tenant : tenants) {
-    if (Status status = tenant.enqueue(runs); !status.ok()) return status;
+    if (Status status = tenant.enqueue(runs, ended); !status.ok()) return status;
   }
-  const auto start = stats(*cluster);
-  if (!start.ok()) return start.status();
+  std::uint64_t start_ns = 0;
+  if (!is_elsewhere) {
+    const auto start = stats(*cluster);
+    if (!start.ok()) return start.status();
+    start_ns = start->time_ns;
+  }
   for (Tenant& tenant : tenants) {
     if (Status status = tenant.client.drain(); !status.ok()) return status;
     for (const Run& run : tenant.runs) {
@@ -131,11 +183,17 @@ Status two_clients(const DemoOptions& options) {
     }
   }
 
-  const auto gangs = recent_gangs(*cluster);
-  if (!gangs.ok()) return gangs.status();
-  const Shares shares = measure(*gangs, tenants, start->time_ns);
-  print_picture(shares, tenants);
-  if (Status status = write_trace(*cluster, "two_clients", options); !status.ok()) return status;
+  Shares shares;
+  if (is_elsewhere) {
+    shares = measure(ended.order(), tenants);
+    print_picture(shares, tenants);
+  } else {
+    const auto gangs = recent_gangs(*cluster);
+    if (!gangs.ok()) return gangs.status();
+    shares = measure(*gangs, tenants, start_ns);
+    print_picture(shares, tenants);
+    if (Status status = write_trace(*cluster, "two_clients", options); !status.ok()) return status;
+  }
   if (shares.gangs < kGangsWanted) {
     return Status(StatusCode::kDataCorruption, "only " + std::to_string(shares.gangs) +
                                                    " gangs ran while both had work; " +
@@ -146,12 +204,19 @@ Status two_clients(const DemoOptions& options) {
     if (std::abs(shares.share(t) - fair) <= 0.1 * fair) continue;
     return Status(StatusCode::kDataCorruption,
                   tenants[t].name + " got " + std::to_string(shares.share(t)) +
-                      " of the device time; " + std::to_string(fair) + " is its share");
+                      " of the device time; " + std::to_string(fair) + " is its share" +
+                      (is_elsewhere ? "; was the cluster started with `--options policy=shares` "
+                                      "and one device?"
+                                    : ""));
   }
   return {};
 }
 
 }  // namespace
+
+void register_two_clients(Registry& registry) {
+  registry.native("amber", work()).native("blue", work());
+}
 
 int run_two_clients(const DemoOptions& options) {
   return finish("two_clients", two_clients(options));

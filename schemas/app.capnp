@@ -2,7 +2,8 @@
 # What the silos of users' actors say to each other: batches of envelopes, one frame a batch.
 #
 # A silo runs the members of one host; silo 0, the hub, runs the clients' ends of calls and knows
-# the names of meshes. Host h has silo h + 1. Between two silos batches arrive in the order of
+# the names of meshes. Host h has silo h + 1. Where clients are processes of their own, each has a
+# silo behind those of the hosts, and the hub only knows the names. Between two silos batches arrive in the order of
 # their sending, each at most once: whatever carries them drops a repeat, so a batch that comes twice
 # never reaches a silo, and nothing in here has to be idempotent. What is lost with a host is lost
 # for good: its peers are told that the host was lost, after all that came from it before, and each
@@ -23,10 +24,14 @@
 # Deadlines travel as the time that remains, for silos share no clock: 0 is none, and what is
 # already late has 1 ns left. The same holds for the number of a Stop that lets a member finish.
 #
-# Payloads, meshes and what cannot travel as bytes are named by their place in the lists of their
-# batch, plus one; 0 is none. Consecutive envelopes that share a payload name the same place.
-# Functions (factories of objects, combining functions), attachments and types of actors travel in
-# a table beside the frame: all hosts that read such frames are in one process.
+# Payloads, meshes and types are named by their place in the lists of their batch, plus one; 0 is
+# none. Consecutive envelopes that share a payload name the same place.
+#
+# Code never travels. What makes objects, and what combines answers, has a name, and its receiver
+# has code by that name or refuses: the envelope alone, and whoever waits for it hears why. Of
+# classes and of what is combined a fingerprint goes along: over the messages they take and give,
+# not over their code. Within one process what has no name may go in a table beside the frame
+# (`beside`, a number in it; 0: none); a receiver without such a table refuses the frame.
 #
 # Whoever reads a batch checks each number before use: a place that does not exist, an unknown kind
 # or status, and an envelope without what its kind is about are PROTOCOL_ERRORs, and no envelope of
@@ -47,11 +52,52 @@ struct Outcome {
   payload @2 :UInt32;
 }
 
+# Some members of a mesh, as a handle names them.
+struct Reference {
+  mesh @0 :UInt32;  # A place in the batch; 0: nobody.
+  first @1 :UInt32;
+  count @2 :UInt32;
+  members @3 :List(UInt32);  # Null: first .. first + count - 1.
+  axes @4 :List(ActorAxis);
+}
+
+struct Attachment {
+  union {
+    bytes @0 :Data;
+    actors @1 :Reference;
+    beside @2 :UInt64;
+  }
+}
+
 # One message of a user's, in Cap'n Proto's stream framing; no bytes at all is a message that was
 # never made.
 struct Payload {
   frame @0 :Data;
-  attachments @1 :UInt64;  # Beside the frame; 0: none.
+  attachments @1 :List(Attachment);
+}
+
+# A class of actors.
+struct ActorType {
+  fullName @0 :Text;
+  name @1 :Text;
+  id @2 :UInt64;
+  fingerprint @3 :UInt64;
+  mailboxMax @4 :UInt32;
+  beside @5 :UInt64;
+}
+
+# What makes members: arguments of a constructor (include/seaway/app/arguments.hpp).
+struct Factory {
+  beside @0 :UInt64;  # 0: what follows.
+  signature @1 :Text;
+  arguments @2 :Data;
+  attachments @3 :List(Attachment);
+}
+
+struct Combine {
+  beside @0 :UInt64;  # 0: what follows.
+  name @1 :Text;
+  fingerprint @2 :UInt64;
 }
 
 struct ActorAxis {
@@ -62,7 +108,7 @@ struct ActorAxis {
 # A mesh as handles know it; the same to everybody, for as long as anybody names it.
 struct ActorMesh {
   id @0 :UInt64;
-  type @1 :UInt64;  # Beside the frame.
+  type @1 :UInt32;  # A place in the batch.
   axes @2 :List(ActorAxis);
   hosts @3 :List(UInt32);
   ownerSilo @4 :UInt32;
@@ -103,17 +149,16 @@ struct Death {
 
 # What only some kinds need.
 struct Parcel {
-  mesh @0 :UInt32;     # A place in the batch.
-  factory @1 :UInt64;  # Beside the frame, as `combine` and `requestName`.
+  mesh @0 :UInt32;      # A place in the batch.
+  factory @1 :Factory;  # Null: none, as of `combine`.
   starts @2 :List(Start);
   members @3 :List(UInt32);
   name @4 :Text;
   death @5 :Death;  # Null: none.
-  combine @6 :UInt64;
+  combine @6 :Combine;
   children @7 :List(UInt32);
   parent @8 :UInt32;
   isRoot @9 :Bool;
-  requestName @10 :UInt64;
 }
 
 struct Envelope {
@@ -137,9 +182,17 @@ struct Envelope {
   epoch @17 :UInt32;  # Which life of the third silo is meant that a Forward or a Combine names.
 }
 
+# The hub to a client: another client is there, or is lost (epoch 0).
+struct SiloNews {
+  silo @0 :UInt32;
+  epoch @1 :UInt32;
+}
+
 struct EnvelopeBatch {
   from @0 :UInt32;
   envelopes @1 :List(Envelope);
   payloads @2 :List(Payload);
   meshes @3 :List(ActorMesh);
+  types @4 :List(ActorType);
+  news @5 :List(SiloNews);
 }

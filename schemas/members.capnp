@@ -5,6 +5,12 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("seaway::wire");
 
+# A native function: its name, and a fingerprint over that, its types and what it says of itself.
+struct Native {
+  name @0 :Text;
+  fingerprint @1 :UInt64;
+}
+
 struct Question {
   union {
     # I begin a life as this role; a client is given its number.
@@ -12,11 +18,12 @@ struct Question {
       role @0 :UInt8;
       index @1 :UInt32;
     }
-    # The life that began listens here.
+    # The life that began listens here; of a host, what its program has registered.
     announce :group {
       process @2 :UInt32;
       life @3 :UInt32;
       address @4 :Text;
+      natives @10 :List(Native);
     }
     # Where does that process listen?
     find @5 :UInt32;
@@ -26,6 +33,8 @@ struct Question {
     stop @7 :Void;
     # Why has this run no outcome yet? 0: all that have none, and what the cluster waits for.
     why @8 :UInt64;
+    # Do all hosts that are there know this function, as it is here?
+    native @9 :Native;
   }
 }
 

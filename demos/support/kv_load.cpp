@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdio>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -15,15 +14,18 @@
 #include "base/clock.hpp"
 #include "demos/kv.hpp"
 #include "demos/list.hpp"
+#include "demos/support/kv_board.hpp"
 #include "demos/support/linearizability.hpp"
 #include "demos/support/report.hpp"
 #include "demos/support/simulated.hpp"
 #include "demos/support/terminal.hpp"
+#include "seaway/host_main.hpp"
 
 namespace seaway::demos {
 namespace {
 
 using kv::Answer;
+using kv::Board;
 using kv::Command;
 using kv::Progress;
 using kv::Store;
@@ -37,50 +39,37 @@ constexpr std::uint32_t kReport = 20, kLooks = 20;
 /// After so many deaths all shards get other primaries, and the old ones do not know it.
 constexpr std::uint64_t kDeathsToTakeover = 10, kEpochsOfOne = 1'000'000;
 
-/// Where users find the store, as it is now. Thread-safe.
-class Directory {
- public:
-  explicit Directory(Store store) : store_(std::move(store)) {}
-  Store look() const {
-    std::lock_guard guard(mutex_);
-    return store_;
-  }
-  void change(Store store) {
-    std::lock_guard guard(mutex_);
-    store_ = std::move(store);
-  }
-
- private:
-  mutable std::mutex mutex_;
-  Store store_;
-};
-
 /// Asks one thing after the other, and writes down what and when.
 class User {
  public:
   static void describe(ActorType<User>& type) { type.on(&User::work); }
-  User(Self self, std::shared_ptr<Directory> directory, std::shared_ptr<History> history)
-      : self_(std::move(self)),
-        directory_(std::move(directory)),
-        store_(directory_->look()),
-        history_(std::move(history)) {}
+  User(Self self, ActorRef<Board> board) : self_(std::move(self)), board_(std::move(board)) {}
 
   /// The answer is a stream, as the work takes a while.
-  Task<> work(Request<Work> request, Writer<Progress> writer) {
+  Task<Status> work(Request<Work> request, Writer<Progress> writer) {
     std::uint32_t failed = 0, takeovers = 0;
+    bool looks = true;
     for (std::uint32_t i = 1; i <= request->getOperations(); ++i) {
       // Some hear late that others have taken over, and ask those who were replaced.
-      if (self_.random() % kLooks == 0) store_ = directory_->look();
+      if (self_.random() % kLooks == 0 || looks) {
+        if (Status status = co_await look(); !status.ok()) co_return status;
+      }
       const Operation operation = next(i);
-      const std::size_t number = history_->begin(operation);
+      const auto deed = kv::to_message(operation);
+      const auto noted = co_await board_.call(&Board::begin, deed);
+      if (!noted.ok()) co_return noted.status();
       const auto answer = co_await store_.ask(command(operation, i));
+      looks = !answer.ok();
       if (answer.ok()) {
-        history_->end(number, answer.value()->getResult());
+        const auto ended = co_await board_.call(&Board::end, [&](kv::Done::Builder m) {
+          m.setNumber(noted.value()->getNumber());
+          m.setResult(answer.value()->getResult());
+        });
+        if (!ended.ok()) co_return ended.status();
         takeovers += is_takeover(Store::shard_of(operation.key), answer.value()->getEpoch());
         if (operation.kind == Operation::Kind::kGet) seen_ = answer.value()->getResult();
       } else {
         ++failed;  // Whether it has happened is not known: the history says so, too.
-        store_ = directory_->look();
       }
       if (i % kReport != 0 && i != request->getOperations()) continue;
       const auto written = co_await writer.write([&](Progress::Builder m) {
@@ -88,11 +77,20 @@ class User {
         m.setFailed(std::exchange(failed, 0));
         m.setTakeovers(std::exchange(takeovers, 0));
       });
-      if (!written.ok()) co_return;
+      if (!written.ok()) co_return written.status();
     }
+    co_return Status();
   }
 
  private:
+  Task<Status> look() {
+    const auto said = co_await board_.call(&Board::where);
+    if (!said.ok()) co_return said.status();
+    auto found = Store::from(*said);
+    if (!found.ok()) co_return found.status();
+    store_ = *std::move(found);
+    co_return Status();
+  }
   Operation next(std::uint32_t number) {
     const std::uint64_t random = self_.random();
     Operation operation;
@@ -123,23 +121,44 @@ class User {
   }
 
   Self self_;
-  const std::shared_ptr<Directory> directory_;
+  const ActorRef<Board> board_;
   Store store_;
-  std::shared_ptr<History> history_;
   std::int64_t seen_ = 0;
   std::array<std::uint64_t, Store::kShards> epochs_ = {};  // Of the last answer of each.
 };
 
+/// All that the users did and saw.
+Result<std::vector<Operation>> read_history(const ActorRef<Board>& board) {
+  std::vector<Operation> history;
+  const auto pages = board.stream(&Board::read);
+  while (true) {
+    const auto next = pages.next().get();
+    if (!next.ok()) return next.status();
+    if (!*next) return history;
+    if (!(*next)->reply.ok()) return (*next)->reply.status();
+    for (const auto deed : (*next)->reply.value()->getDeeds()) {
+      history.push_back(kv::from_message(deed));
+    }
+  }
+}
+
 }  // namespace
+
+void register_kv_users(Registry& registry) {
+  registry.actor<Board>().actor<User, ActorRef<Board>>();
+}
 
 Result<KvReport> run_kv_store(const Client& client, const KvOptions& options) {
   const auto first = Store::open(client);
   if (!first.ok()) return first.status();
   std::vector<Store> stores = {*first};
-  const auto directory = std::make_shared<Directory>(*first);
-  const auto history = std::make_shared<History>();
+  const auto boards = client.spawn<Board>(client.hosts().at({0}));
+  if (!boards.ok()) return boards.status();
+  const ActorRef<Board> board = boards->at(0);
+  const auto shown = board.call(&Board::move, first->message()).get();
+  if (!shown.ok()) return shown.status();
   const Placement places{{{"user", options.users}}, std::vector<std::uint32_t>(options.users, 0)};
-  const auto users = client.spawn<User>(places, directory, history);
+  const auto users = client.spawn<User>(places, board);
   if (!users.ok()) return users.status();
 
   // All the time somebody dies: primaries, and a replica in between.
@@ -160,7 +179,8 @@ Result<KvReport> run_kv_store(const Client& client, const KvOptions& options) {
       const auto next = stores.back().taken_over(client, stores.size() * kEpochsOfOne);
       if (next.ok()) {
         stores.push_back(*next);
-        directory->change(*next);
+        const auto moved = board.call(&Board::move, next->message()).get();
+        if (!moved.ok()) return moved.status();
       } else if (next.status().code() != StatusCode::kHostLost) {
         return next.status();  // But one that is down may be back at the next word.
       }
@@ -185,11 +205,14 @@ Result<KvReport> run_kv_store(const Client& client, const KvOptions& options) {
     if (const auto stopped = store.primaries.stop().get(); !stopped.ok()) return stopped.status();
   }
   if (const auto stopped = first->replicas.stop().get(); !stopped.ok()) return stopped.status();
+  const auto history = read_history(board);
+  if (!history.ok()) return history.status();
+  if (const auto stopped = boards->stop().get(); !stopped.ok()) return stopped.status();
 
   if (report.takeovers == 0) {
     return Status(StatusCode::kDataCorruption, "primaries died, and no new one has answered");
   }
-  if (Status status = check_linearizable(history->operations()); !status.ok()) return status;
+  if (Status status = check_linearizable(*history); !status.ok()) return status;
   return report;
 }
 
@@ -235,7 +258,7 @@ int run_kv(const DemoOptions& options) {
                                          return report.status();
                                        }));
   }
-  const auto client = connect(kCluster);
+  const auto client = connect(options.cluster.empty() ? kCluster : options.cluster);
   if (!client.ok()) return finish("kv", client.status());
   const std::uint64_t begin_ns = clock.now_ns();
   const auto report = run_kv_store(*client, work);

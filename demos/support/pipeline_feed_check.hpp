@@ -4,13 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "demos/pipeline_feed.capnp.h"
-#include "seaway/status.hpp"
+#include "seaway/app.hpp"
 
 namespace seaway::demos {
 
@@ -32,6 +34,19 @@ class DigitFile {
   std::string text_;
   std::vector<std::string_view> lines_;  // Of text_.
 };
+
+/// Numbers as they travel beside a message, never copied through a mailbox of this process.
+template <class T>
+Bytes to_bytes(const std::vector<T>& numbers) {
+  const auto bytes = std::as_bytes(std::span(numbers));
+  return Bytes(std::vector<std::byte>(bytes.begin(), bytes.end()));
+}
+template <class T>
+std::vector<T> from_bytes(const Bytes& bytes) {
+  std::vector<T> numbers(bytes.size() / sizeof(T));
+  std::memcpy(numbers.data(), bytes.span().data(), numbers.size() * sizeof(T));
+  return numbers;
+}
 
 /// Watches readers from where their batches are consumed. One thread.
 class FeedCheck {

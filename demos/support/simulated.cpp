@@ -37,7 +37,7 @@ int run_app(std::string_view demo, const std::string& cluster, const DemoOptions
                   show_simulated(cluster, *options.simulation_seed,
                                  [&](Simulation&, const Client& client) { return body(client); }));
   }
-  const auto client = connect(cluster);
+  const auto client = connect(options.cluster.empty() ? cluster : options.cluster);
   return finish(demo, client.ok() ? body(*client) : client.status());
 }
 

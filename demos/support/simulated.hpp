@@ -24,7 +24,7 @@ Status show_simulated(
     const std::function<Status(Simulation& simulation, const Client& client)>& body);
 
 /// All that a command of a demo on actors does: runs `body` with a client of an embedded cluster,
-/// or of a simulated one if the options say so, and gives the exit code.
+/// or of the one that the options name, or of a simulated one, and gives the exit code.
 int run_app(std::string_view demo, const std::string& cluster, const DemoOptions& options,
             const std::function<Status(const Client& client)>& body);
 

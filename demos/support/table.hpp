@@ -2,54 +2,43 @@
 
 #pragma once
 
+#include <compare>
 #include <cstdint>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "demos/support/terminal.hpp"
 #include "seaway/status.hpp"
 
 namespace seaway::demos {
 
-/// An observer who knows nothing of actors. Thread-safe.
+/// An observer who knows nothing of actors. A value.
 class Table {
  public:
-  /// Without a screen nothing is drawn.
-  explicit Table(std::uint32_t seats, const std::optional<Screen>& screen = {})
-      : screen_(screen), holders_(seats, kNobody), meals_(seats, 0) {}
-
-  /// A fork in a hand. Whoever vanishes drops what was in its hands.
-  class Held {
-   public:
-    Held(Table& table, std::uint32_t fork, std::uint32_t philosopher);
-    ~Held();
-    Held(const Held&) = delete;
-    Held& operator=(const Held&) = delete;
-    /// Lays it down. At most once.
-    void lay_down();
-
-   private:
-    Table& table_;
-    const std::uint32_t fork_;
-    bool is_held_ = true;
+  /// One life of one philosopher.
+  struct Guest {
+    std::uint32_t seat = 0;
+    std::uint32_t life = 1;
+    friend bool operator==(const Guest&, const Guest&) = default;
   };
 
-  /// Counts a meal, and draws the table over its last picture, where there is a terminal.
-  void eats(std::uint32_t philosopher);
+  explicit Table(std::uint32_t seats) : hands_(seats), meals_(seats, 0) {}
+
+  void take(std::uint32_t fork, Guest guest);
+  void lay_down(std::uint32_t fork, Guest guest);
+  /// Whoever dies drops what is in its hands. Its death may be heard after somebody else has taken
+  /// a fork that it held: then that was none of two hands.
+  void dies(Guest guest);
+  void eats(std::uint32_t seat);
 
   /// How often a fork was taken that another hand held: never, if all is well.
-  std::uint32_t clashes() const;
+  std::uint32_t clashes() const { return static_cast<std::uint32_t>(clashes_.size()); }
   /// Forks that were dropped, and those that somebody holds now.
-  std::uint32_t dropped() const;
+  std::uint32_t dropped() const { return dropped_; }
   std::uint32_t held() const;
-  std::uint32_t meals(std::uint32_t philosopher) const;
+  std::uint32_t meals(std::uint32_t seat) const { return meals_.at(seat); }
   /// "0 |-1-| 2  3 |-4-|", with the forks in hand beside who holds them, and how often each has
   /// eaten.
   std::string picture() const;
-  /// Prints a line.
-  void say(const std::string& word) const;
 
   /// A philosopher who dies over a meal, and begins anew when it is back.
   struct Victim {
@@ -62,13 +51,9 @@ class Table {
   Status check(std::uint32_t meals, const Victim& victim) const;
 
  private:
-  static constexpr std::uint32_t kNobody = UINT32_MAX;
-
-  const std::optional<Screen> screen_;
-  mutable std::mutex mutex_;            // Guards what follows.
-  std::vector<std::uint32_t> holders_;  // Of each fork.
+  std::vector<std::vector<Guest>> hands_;  // That hold each fork: one at most, if all is well.
   std::vector<std::uint32_t> meals_;
-  std::uint32_t clashes_ = 0;
+  std::vector<Guest> clashes_;  // Who held what somebody else took.
   std::uint32_t dropped_ = 0;
 };
 

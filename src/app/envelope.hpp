@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,11 +17,15 @@
 namespace seaway::app {
 
 /// A silo runs the members of one host; the hub, number 0, runs what belongs to no host: the
-/// clients' ends of calls, and the names of meshes. Host `h` has silo `h + 1`.
+/// clients' ends of calls, and the names of meshes. Host `h` has silo `h + 1`. Clients that are
+/// processes have silos of their own, behind those of the hosts, for their ends of calls.
 using SiloId = std::uint32_t;
 constexpr SiloId kHub = 0;
 constexpr SiloId silo_of_host(std::uint32_t host) { return host + 1; }
 constexpr std::uint32_t host_of_silo(SiloId silo) { return silo - 1; }
+constexpr SiloId silo_of_client(std::uint32_t client, std::uint32_t hosts) {
+  return hosts + client;  // Clients count from 1.
+}
 
 enum class Kind : std::uint8_t {
   // About one call; `call` is the caller's id of it. Data: in the order of their sending.
@@ -84,7 +90,8 @@ struct Parcel {
   std::vector<SiloId> children;
   SiloId parent = 0;
   bool is_root = false;
-  std::string_view request_name;
+  /// Why what it asks for cannot be done here: its names are not known, or mean something else.
+  Status refusal;
 };
 
 struct Envelope {
@@ -111,14 +118,62 @@ struct Envelope {
 /// Carries envelopes between the silos of a cluster: those of one pair in order, at most once.
 class Network {
  public:
+  /// A life that has not been heard of yet.
+  static constexpr std::uint32_t kUnheard = UINT32_MAX;
+
   virtual ~Network() = default;
   /// Takes `batch`, and leaves it empty. On the thread of the sending silo.
   virtual void send(SiloId from, SiloId to, std::vector<Envelope>& batch) = 0;
-  /// In which of its lives a silo is, from 1, as far as is known here; 0 once it has been lost.
-  /// What is sent goes to that life, and is dropped when there is none.
+  /// In which of its lives a silo is, from 1, as far as is known here; 0 once it has been lost,
+  /// kUnheard while it has said nothing. What is sent goes to that life, and is dropped when there
+  /// is none.
   virtual std::uint32_t epoch(SiloId silo) const = 0;
   bool is_up(SiloId silo) const { return epoch(silo) != 0; }
+  /// No silo has this number, or a larger one.
   virtual std::uint32_t silos() const = 0;
+  /// Those of them that are hosts'.
+  virtual std::uint32_t hosts() const { return silos() - 1; }
+  /// Calls `use` with each silo that is up, in the order of their numbers; itself among them.
+  virtual void for_each_up(const std::function<void(SiloId)>& use) const {
+    for (SiloId silo = 0; silo < silos(); ++silo) {
+      if (is_up(silo)) use(silo);
+    }
+  }
+};
+
+/// What people call a silo: "host 3", "client 2", "the hub".
+std::string silo_name(SiloId silo, std::uint32_t hosts);
+
+/// Something for each silo. Those of the hub and the hosts are found at once; there are as many as
+/// were asked for of the others.
+template <class T>
+class SiloMap {
+ public:
+  void resize(std::size_t dense) { dense_.resize(dense); }
+  T& operator[](SiloId silo) { return silo < dense_.size() ? dense_[silo] : others_[silo]; }
+  /// Null when nothing was asked for it.
+  T* find(SiloId silo) {
+    if (silo < dense_.size()) return &dense_[silo];
+    const auto found = others_.find(silo);
+    return found == others_.end() ? nullptr : &found->second;
+  }
+  /// As it was at first.
+  void reset(SiloId silo) {
+    if (silo < dense_.size()) {
+      dense_[silo] = T();
+    } else {
+      others_.erase(silo);
+    }
+  }
+  template <class Use>
+  void for_each(Use&& use) const {
+    for (const T& each : dense_) use(each);
+    for (const auto& [silo, each] : others_) use(each);
+  }
+
+ private:
+  std::vector<T> dense_;
+  std::map<SiloId, T> others_;
 };
 
 }  // namespace seaway::app

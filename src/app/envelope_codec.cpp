@@ -6,6 +6,7 @@
 
 #include "app.capnp.h"
 #include "app/envelope_codec_places.hpp"
+#include "base/check.hpp"
 #include "wire/frame_builder.hpp"
 #include "wire/status_codec.hpp"
 
@@ -27,7 +28,8 @@ void write_name(const MemberName& name, schema::MemberName::Builder out) {
 /// Collects what envelopes name by place, and writes it when all of them are written.
 class Encoder {
  public:
-  Encoder(std::uint64_t now_ns, Parcels& parcels) : now_ns_(now_ns), parcels_(parcels) {}
+  Encoder(std::uint64_t now_ns, const CodecOptions& options)
+      : now_ns_(now_ns), types_(options.types), beside_(options.beside) {}
 
   void write(const Envelope& envelope, schema::Envelope::Builder out) {
     out.setKind(static_cast<std::uint8_t>(envelope.kind));
@@ -57,12 +59,14 @@ class Encoder {
     auto payloads = batch.initPayloads(count(payloads_.size()));
     for (unsigned i = 0; i < payloads.size(); ++i) {
       payloads[i].setFrame(wire::frame_data(payloads_[i].frame));
-      if (payloads_[i].attachments) {
-        payloads[i].setAttachments(parcels_.put(payloads_[i].attachments));
-      }
+      if (!payloads_[i].attachments) continue;
+      const Attachments& attachments = *payloads_[i].attachments;
+      write(attachments, payloads[i].initAttachments(count(attachments.size())));
     }
     auto meshes = batch.initMeshes(count(meshes_.size()));
     for (unsigned i = 0; i < meshes.size(); ++i) write(*meshes_[i], meshes[i]);
+    auto types = batch.initTypes(count(actor_types_.size()));
+    for (unsigned i = 0; i < types.size(); ++i) write(actor_types_[i], types[i]);
   }
 
  private:
@@ -81,14 +85,83 @@ class Encoder {
     return count(meshes_.size());
   }
 
+  std::uint32_t place_of(const std::shared_ptr<const internal::ActorTypeInfo>& type) {
+    if (!type) return 0;
+    if (actor_types_.empty() || actor_types_.back() != type) actor_types_.push_back(type);
+    return count(actor_types_.size());
+  }
+
+  void write(const std::shared_ptr<const internal::ActorTypeInfo>& type,
+             schema::ActorType::Builder out) {
+    if (beside_ && !(types_ && types_->find(type->full_name) == type)) {
+      out.setBeside(beside_->put(type));
+      return;
+    }
+    out.setFullName(type->full_name);
+    out.setName(type->name);
+    out.setId(type->id);
+    out.setFingerprint(type->fingerprint);
+    out.setMailboxMax(type->mailbox_max);
+  }
+
+  void write(const std::vector<Placement::Axis>& axes,
+             capnp::List<schema::ActorAxis>::Builder out) {
+    for (unsigned i = 0; i < out.size(); ++i) {
+      out[i].setName(axes[i].name);
+      out[i].setSize(axes[i].size);
+    }
+  }
+
+  void write(const Attachments& attachments, capnp::List<schema::Attachment>::Builder out) {
+    for (unsigned i = 0; i < out.size(); ++i) {
+      if (const auto* bytes = std::get_if<Bytes>(&attachments[i])) {
+        const auto span = bytes->span();
+        out[i].setBytes({reinterpret_cast<const kj::byte*>(span.data()), span.size()});
+      } else if (const auto* actors = std::get_if<internal::Reference>(&attachments[i])) {
+        write(*actors, out[i].initActors());
+      } else {
+        SEAWAY_CHECK(beside_);
+        out[i].setBeside(beside_->put(attachments[i]));
+      }
+    }
+  }
+
+  void write(const internal::Reference& reference, schema::Reference::Builder out) {
+    const internal::Members& members = reference.members;
+    out.setMesh(place_of(members.mesh));
+    out.setFirst(members.first);
+    out.setCount(members.count);
+    if (members.list) fill(*members.list, out.initMembers(count(members.list->size())));
+    write(reference.axes, out.initAxes(count(reference.axes.size())));
+  }
+
+  void write(const internal::ObjectFactory& factory, const internal::MeshInfo* mesh,
+             schema::Factory::Builder out) {
+    auto made = factory.construction();
+    const bool is_known = types_ && mesh && made.ok() && types_->has(*mesh->type, made->signature);
+    if (beside_ && !is_known) {
+      out.setBeside(beside_->put(factory));
+      return;
+    }
+    SEAWAY_CHECK(made.ok(), made.status().to_string());
+    out.setSignature(made->signature);
+    out.setArguments({reinterpret_cast<const kj::byte*>(made->bytes.data()), made->bytes.size()});
+    write(made->attachments, out.initAttachments(count(made->attachments.size())));
+  }
+
+  void write(const internal::Combine& combine, schema::Combine::Builder out) {
+    if (beside_ && !(types_ && types_->has(combine))) {
+      out.setBeside(beside_->put(combine));
+      return;
+    }
+    out.setName(combine.name);
+    out.setFingerprint(combine.fingerprint);
+  }
+
   void write(const internal::MeshInfo& mesh, schema::ActorMesh::Builder out) {
     out.setId(mesh.id);
-    if (mesh.type) out.setType(parcels_.put(mesh.type));
-    auto axes = out.initAxes(count(mesh.axes.size()));
-    for (unsigned i = 0; i < axes.size(); ++i) {
-      axes[i].setName(mesh.axes[i].name);
-      axes[i].setSize(mesh.axes[i].size);
-    }
+    out.setType(place_of(mesh.type));
+    write(mesh.axes, out.initAxes(count(mesh.axes.size())));
     fill(mesh.hosts, out.initHosts(count(mesh.hosts.size())));
     out.setOwnerSilo(mesh.owner_silo);
     write_name(mesh.owner, out.initOwner());
@@ -97,17 +170,16 @@ class Encoder {
 
   void write(const Parcel& parcel, schema::Parcel::Builder out) {
     out.setMesh(place_of(parcel.mesh));
-    if (parcel.factory) out.setFactory(parcels_.put(parcel.factory));
+    if (parcel.factory) write(parcel.factory, parcel.mesh.get(), out.initFactory());
     auto starts = out.initStarts(count(parcel.starts.size()));
     for (unsigned i = 0; i < starts.size(); ++i) write(parcel.starts[i], starts[i]);
     fill(parcel.members, out.initMembers(count(parcel.members.size())));
     if (!parcel.name.empty()) out.setName(parcel.name);
     if (parcel.death) write(*parcel.death, out.initDeath());
-    if (parcel.combine) out.setCombine(parcels_.put(parcel.combine));
+    if (parcel.combine) write(parcel.combine, out.initCombine());
     fill(parcel.children, out.initChildren(count(parcel.children.size())));
     out.setParent(parcel.parent);
     out.setIsRoot(parcel.is_root);
-    if (!parcel.request_name.empty()) out.setRequestName(parcels_.put(parcel.request_name));
   }
 
   void write(const Start& start, schema::Start::Builder out) {
@@ -146,10 +218,27 @@ class Encoder {
   }
 
   const std::uint64_t now_ns_;
-  Parcels& parcels_;
+  const internal::TypeTable* const types_;
+  Parcels* const beside_;
   std::vector<internal::RawMessage> payloads_;
   std::vector<std::shared_ptr<const internal::MeshInfo>> meshes_;
+  std::vector<std::shared_ptr<const internal::ActorTypeInfo>> actor_types_;
 };
+
+/// What of it has no bytes.
+Status check_travels(const Attachments& attachments) {
+  for (const Attachment& one : attachments) {
+    if (!std::holds_alternative<Array>(one)) continue;
+    return unimplemented(
+        "an array does not travel beside a message to another process yet; send its values, or "
+        "keep whoever uses it in the process that made it");
+  }
+  return {};
+}
+
+Status check_travels(const internal::RawMessage& payload) {
+  return payload.attachments ? check_travels(*payload.attachments) : Status();
+}
 
 }  // namespace
 
@@ -159,15 +248,48 @@ Status Parcels::missing(std::uint64_t number, std::string_view what) const {
                         " things beside the frame, was taken before, or is something else");
 }
 
+Status check_travels(const Envelope& envelope) {
+  Status status = check_travels(envelope.payload);
+  if (!envelope.parcel || !status.ok()) return status;
+  const Parcel& parcel = *envelope.parcel;
+  if (parcel.factory) {
+    const auto made = parcel.factory.construction();
+    status = made.ok() ? check_travels(made->attachments) : made.status();
+  }
+  if (status.ok() && parcel.combine && parcel.combine.name.empty()) {
+    status = invalid_argument(
+        "a reduction over processes needs a combining function that they know: give it a name with "
+        "Combining, and register it with Registry::reduction() in the hosts' main()");
+  }
+  for (const Start& start : parcel.starts) {
+    if (start.snapshot && status.ok()) status = check_travels(start.snapshot->state);
+    if (!start.snapshot) continue;
+    for (const auto& [id, outcome] : start.snapshot->answered) {
+      if (status.ok() && outcome.ok()) status = check_travels(*outcome);
+    }
+  }
+  return status;
+}
+
 Frame encode_batch(SiloId from, std::span<const Envelope> batch, std::uint64_t now_ns,
-                   Parcels& parcels) {
+                   const CodecOptions& options) {
   wire::FrameBuilder builder;
   auto root = builder.init_root<schema::EnvelopeBatch>();
   root.setFrom(from);
-  Encoder encoder(now_ns, parcels);
+  Encoder encoder(now_ns, options);
   auto envelopes = root.initEnvelopes(count(batch.size()));
   for (unsigned i = 0; i < envelopes.size(); ++i) encoder.write(batch[i], envelopes[i]);
   encoder.finish(root);
+  return builder.finish();
+}
+
+Frame encode_news(SiloNews news) {
+  wire::FrameBuilder builder;
+  auto root = builder.init_root<schema::EnvelopeBatch>();
+  root.setFrom(kHub);
+  auto list = root.initNews(1);
+  list[0].setSilo(news.silo);
+  list[0].setEpoch(news.epoch);
   return builder.finish();
 }
 

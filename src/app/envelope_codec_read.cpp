@@ -36,17 +36,24 @@ Status read_outcome(std::uint8_t code, capnp::Text::Reader message, Status& out)
 
 class Decoder {
  public:
-  Decoder(std::uint64_t now_ns, std::uint32_t silos, Parcels& parcels)
-      : now_ns_(now_ns), silos_(silos), parcels_(parcels) {}
+  Decoder(std::uint64_t now_ns, std::uint32_t silos, const CodecOptions& options)
+      : now_ns_(now_ns), silos_(silos), types_(options.types), beside_(options.beside) {}
 
   Status read(schema::EnvelopeBatch::Reader in, Batch& out) {
     out.from = in.getFrom();
     if (Status status = check_silo(out.from, "sender"); !status.ok()) return status;
-    for (const auto payload : in.getPayloads()) {
-      if (Status status = read_payload(payload); !status.ok()) return status;
+    for (const auto type : in.getTypes()) {
+      if (Status status = read_type(type); !status.ok()) return status;
     }
     for (const auto mesh : in.getMeshes()) {
       if (Status status = read_mesh(mesh); !status.ok()) return status;
+    }
+    for (const auto payload : in.getPayloads()) {
+      if (Status status = read_payload(payload); !status.ok()) return status;
+    }
+    for (const auto news : in.getNews()) {
+      if (Status status = check_silo(news.getSilo(), "what is new"); !status.ok()) return status;
+      out.news.push_back({news.getSilo(), news.getEpoch()});
     }
     const auto envelopes = in.getEnvelopes();
     out.envelopes.reserve(envelopes.size());
@@ -74,29 +81,130 @@ class Decoder {
     }
     internal::RawMessage payload;
     if (data.size() > 0) payload.frame = wire::data_frame(data);
-    if (in.getAttachments() != 0) {
-      Status status = parcels_.take(in.getAttachments(), "attachments", payload.attachments);
+    if (in.hasAttachments()) {
+      auto attachments = std::make_shared<Attachments>();
+      Status status = read_attachments(in.getAttachments(), *attachments);
       if (!status.ok()) return status;
+      payload.attachments = std::move(attachments);
     }
     payloads_.push_back(std::move(payload));
+    return {};
+  }
+
+  template <class T>
+  Status take_beside(std::uint64_t number, std::string_view what, T& out) {
+    if (beside_) return beside_->take(number, what, out);
+    return protocol_error(std::string(what) + " is said to be beside the frame of another process");
+  }
+
+  Status read_attachments(capnp::List<schema::Attachment>::Reader in, Attachments& out) {
+    out.reserve(in.size());
+    for (const auto one : in) {
+      Status status;
+      if (one.isBytes()) {
+        const capnp::Data::Reader data = one.getBytes();
+        const auto* begin = reinterpret_cast<const std::byte*>(data.begin());
+        out.emplace_back(Bytes(std::vector<std::byte>(begin, begin + data.size())));
+      } else if (one.isActors()) {
+        internal::Reference reference;
+        status = read_reference(one.getActors(), reference);
+        out.emplace_back(std::move(reference));
+      } else if (one.isBeside()) {
+        out.emplace_back();
+        status = take_beside(one.getBeside(), "an attachment", out.back());
+      } else {
+        status = protocol_error("there is no kind " +
+                                text(static_cast<std::uint64_t>(one.which())) + " of attachments");
+      }
+      if (!status.ok()) return status;
+    }
+    return {};
+  }
+
+  Status read_reference(schema::Reference::Reader in, internal::Reference& out) {
+    Status status = find_mesh(in.getMesh(), out.members.mesh);
+    if (!status.ok()) return status;
+    out.members.first = in.getFirst();
+    out.members.count = in.getCount();
+    const std::uint64_t size = out.members.mesh ? out.members.mesh->hosts.size() : 0;
+    bool is_inside = true;
+    if (in.hasMembers()) {
+      auto list = std::make_shared<std::vector<std::uint32_t>>();
+      read_numbers(in.getMembers(), *list);
+      for (const std::uint32_t index : *list) is_inside = is_inside && index < size;
+      is_inside = is_inside && out.members.count == list->size();
+      out.members.list = std::move(list);
+    } else {
+      is_inside =
+          std::uint64_t{out.members.first} + out.members.count <= size || out.members.count == 0;
+    }
+    if (!is_inside) {
+      return protocol_error("a reference names members beyond the " + text(size) + " of its mesh");
+    }
+    return read_axes(in.getAxes(), out.axes);
+  }
+
+  static Status read_axes(capnp::List<schema::ActorAxis>::Reader in,
+                          std::vector<Placement::Axis>& out) {
+    if (in.size() > kAxesMax) {
+      return protocol_error("actors have " + text(in.size()) + " axes; the limit is " +
+                            text(kAxesMax));
+    }
+    for (const auto axis : in) out.push_back({axis.getName().cStr(), axis.getSize()});
+    return {};
+  }
+
+  /// A class that is the same here is that one. Of another, or of one that is not known, enough is
+  /// read to name its actors and to call them.
+  Status read_type(schema::ActorType::Reader in) {
+    std::shared_ptr<const internal::ActorTypeInfo>& type = actor_types_.emplace_back();
+    if (in.getBeside() != 0) {
+      Status status = take_beside(in.getBeside(), "type of actors", type);
+      return status.ok() && !type ? protocol_error("a type of actors is none") : status;
+    }
+    const capnp::Text::Reader full_name = in.getFullName(), name = in.getName();
+    if (full_name.size() > kNameBytesMax || name.size() > kNameBytesMax) {
+      return protocol_error("a class has a name of " + text(full_name.size()) +
+                            " bytes; the limit is " + text(kNameBytesMax));
+    }
+    if (types_) type = types_->find({full_name.begin(), full_name.size()});
+    if (type && type->fingerprint == in.getFingerprint()) return {};
+    // Enough to call it: what it answers, its host knows.
+    auto other = std::make_shared<internal::ActorTypeInfo>();
+    other->full_name = full_name.cStr();
+    other->name = name.cStr();
+    other->id = in.getId();
+    other->fingerprint = in.getFingerprint();
+    other->mailbox_max = in.getMailboxMax();
+    type = std::move(other);
+    return {};
+  }
+
+  Status find_mesh(std::uint32_t place, std::shared_ptr<const internal::MeshInfo>& out) const {
+    if (place > meshes_.size()) {
+      return protocol_error("mesh " + text(place) + " of " + text(meshes_.size()) +
+                            " does not exist");
+    }
+    if (place > 0) out = meshes_[place - 1];
     return {};
   }
 
   Status read_mesh(schema::ActorMesh::Reader in) {
     auto mesh = std::make_shared<internal::MeshInfo>();
     mesh->id = in.getId();
-    Status status = parcels_.take(in.getType(), "type of actors", mesh->type);
-    if (!status.ok()) return status;
-    if (!mesh->type) return protocol_error("a mesh has no type");
+    if (in.getType() == 0 || in.getType() > actor_types_.size()) {
+      return protocol_error("a mesh is of type " + text(in.getType()) + " of " +
+                            text(actor_types_.size()));
+    }
+    mesh->type = actor_types_[in.getType() - 1];
     // Each part is asked for once: reading it again counts against the limits of the frame.
-    const auto axes = in.getAxes();
     const auto hosts = in.getHosts();
-    if (axes.size() > kAxesMax || hosts.size() > kMembersMax) {
-      return protocol_error("a mesh has " + text(axes.size()) + " axes and " + text(hosts.size()) +
-                            " members; the limits are " + text(kAxesMax) + " and " +
+    if (hosts.size() > kMembersMax) {
+      return protocol_error("a mesh has " + text(hosts.size()) + " members; the limit is " +
                             text(kMembersMax));
     }
-    for (const auto axis : axes) mesh->axes.push_back({axis.getName().cStr(), axis.getSize()});
+    Status status = read_axes(in.getAxes(), mesh->axes);
+    if (!status.ok()) return status;
     read_numbers(hosts, mesh->hosts);
     for (const std::uint32_t host : mesh->hosts) {
       status = check_silo(std::uint64_t{host} + 1, "host of a member");
@@ -150,13 +258,8 @@ class Decoder {
   }
 
   Status read_parcel(schema::Parcel::Reader in, Parcel& out) {
-    if (in.getMesh() > meshes_.size()) {
-      return protocol_error("mesh " + text(in.getMesh()) + " of " + text(meshes_.size()) +
-                            " does not exist");
-    }
-    if (in.getMesh() > 0) out.mesh = meshes_[in.getMesh() - 1];
-    Status status;
-    if (in.getFactory() != 0) status = parcels_.take(in.getFactory(), "factory", out.factory);
+    Status status = find_mesh(in.getMesh(), out.mesh);
+    if (status.ok() && in.hasFactory()) status = read_factory(in.getFactory(), out);
     for (const auto start : in.getStarts()) {
       if (!status.ok()) return status;
       out.starts.emplace_back();
@@ -177,9 +280,7 @@ class Decoder {
     read_numbers(members, out.members);
     out.name = name.cStr();
     if (in.hasDeath()) status = read_death(in.getDeath(), out.death);
-    if (status.ok() && in.getCombine() != 0) {
-      status = parcels_.take(in.getCombine(), "combining function", out.combine);
-    }
+    if (status.ok() && in.hasCombine()) status = read_combine(in.getCombine(), out);
     read_numbers(in.getChildren(), out.children);
     for (const SiloId child : out.children) {
       if (status.ok()) status = check_silo(child, "child");
@@ -187,10 +288,45 @@ class Decoder {
     out.parent = in.getParent();
     if (status.ok()) status = check_silo(out.parent, "parent");
     out.is_root = in.getIsRoot();
-    if (status.ok() && in.getRequestName() != 0) {
-      status = parcels_.take(in.getRequestName(), "name of a request", out.request_name);
-    }
     return status;
+  }
+
+  Status read_factory(schema::Factory::Reader in, Parcel& out) {
+    if (in.getBeside() != 0) return take_beside(in.getBeside(), "factory", out.factory);
+    if (!out.mesh) return protocol_error("members are to be made of no mesh");
+    auto from = std::make_shared<internal::Construction>();
+    from->signature = in.getSignature().cStr();
+    const capnp::Data::Reader data = in.getArguments();
+    const auto* begin = reinterpret_cast<const std::byte*>(data.begin());
+    from->bytes.assign(begin, begin + data.size());
+    Status status = read_attachments(in.getAttachments(), from->attachments);
+    if (!status.ok()) return status;
+    if (!types_) {
+      out.refusal = not_found("this process is no host and makes no actors");
+      return {};
+    }
+    auto made = types_->make_factory(out.mesh->type->full_name, out.mesh->type->fingerprint, from);
+    if (made.ok()) {
+      out.factory = std::move(made).value();
+    } else {
+      out.refusal = made.status();
+    }
+    return {};
+  }
+
+  Status read_combine(schema::Combine::Reader in, Parcel& out) {
+    if (in.getBeside() != 0) return take_beside(in.getBeside(), "combining function", out.combine);
+    if (!types_) {
+      out.refusal = not_found("this process is no host and combines nothing");
+      return {};
+    }
+    auto found = types_->find_combine(in.getName().cStr(), in.getFingerprint());
+    if (found.ok()) {
+      out.combine = std::move(found).value();
+    } else {
+      out.refusal = found.status();
+    }
+    return {};
   }
 
   Status read_start(schema::Start::Reader in, Start& out) const {
@@ -243,10 +379,10 @@ class Decoder {
         is_whole = parcel != nullptr;
         break;
       case Kind::kCombine:
-        is_whole = parcel && parcel->combine && !parcel->members.empty();
+        is_whole = parcel && (parcel->combine || !parcel->refusal.ok()) && !parcel->members.empty();
         break;
       case Kind::kStart:
-        is_whole = parcel && parcel->mesh && parcel->factory;
+        is_whole = parcel && parcel->mesh && (parcel->factory || !parcel->refusal.ok());
         break;
       case Kind::kStarted:
       case Kind::kPublish:
@@ -272,7 +408,9 @@ class Decoder {
 
   const std::uint64_t now_ns_;
   const std::uint32_t silos_;
-  Parcels& parcels_;
+  const internal::TypeTable* const types_;
+  Parcels* const beside_;
+  std::vector<std::shared_ptr<const internal::ActorTypeInfo>> actor_types_;
   std::vector<internal::RawMessage> payloads_;
   std::vector<std::shared_ptr<const internal::MeshInfo>> meshes_;
 };
@@ -280,14 +418,22 @@ class Decoder {
 }  // namespace
 
 Result<Batch> decode_batch(const Frame& frame, std::uint64_t now_ns, std::uint32_t silos,
-                           Parcels& parcels) {
+                           const CodecOptions& options) {
   Batch batch;
   Status status =
       wire::read_frame<schema::EnvelopeBatch>(frame, [&](schema::EnvelopeBatch::Reader in) {
-        return Decoder(now_ns, silos, parcels).read(in, batch);
+        return Decoder(now_ns, silos, options).read(in, batch);
       });
   if (!status.ok()) return status;
   return batch;
+}
+
+Result<SiloId> read_sender(const Frame& frame) {
+  SiloId from = 0;
+  Status status = wire::read_frame<schema::EnvelopeBatch>(
+      frame, [&from](schema::EnvelopeBatch::Reader in) { from = in.getFrom(); });
+  if (!status.ok()) return status;
+  return from;
 }
 
 }  // namespace seaway::app

@@ -21,6 +21,12 @@ std::string_view to_string(Kind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+std::string silo_name(SiloId silo, std::uint32_t hosts) {
+  if (silo == kHub) return "the hub";
+  if (silo <= hosts) return "host " + std::to_string(host_of_silo(silo));
+  return "client " + std::to_string(silo - hosts);
+}
+
 namespace {
 
 thread_local Silo* turning = nullptr;
@@ -40,9 +46,10 @@ Silo::Silo(Wiring wiring)
       calls_(wiring_.epoch << 20),
       last_mesh_(std::uint64_t{wiring_.epoch - 1} << 28),
       last_request_(std::uint64_t{wiring_.epoch - 1} << 28) {
-  outgoing_.resize(wiring_.network->silos());
-  incoming_.resize(wiring_.network->silos());
-  seen_.resize(wiring_.network->silos());
+  const std::size_t dense = wiring_.network->hosts() + std::size_t{1};
+  outgoing_.resize(dense);
+  incoming_.resize(dense);
+  seen_.resize(dense);
   now_ns_ = wiring_.engine->clock().now_ns();
   routes_max_ = wiring_.limits.routes_max;
 }
@@ -137,9 +144,10 @@ void Silo::post(SiloId to, Envelope&& envelope) {
     } else {
       local_.push_back(std::move(envelope));
     }
-  } else if (to < outgoing_.size()) {
-    if (outgoing_[to].empty()) outgoing_to_.push_back(to);
-    outgoing_[to].push_back(std::move(envelope));
+  } else if (to < wiring_.network->silos()) {
+    std::vector<Envelope>& batch = outgoing_[to];
+    if (batch.empty()) outgoing_to_.push_back(to);
+    batch.push_back(std::move(envelope));
   }
 }
 
@@ -162,16 +170,19 @@ void Silo::flush() {
   }
   for (std::size_t i = 0; i < outgoing_to_.size(); ++i) {
     const SiloId to = outgoing_to_[i];
-    if (outgoing_[to].size() > 1 && SEAWAY_FAULT(kEnvelopesApart)) {
-      const auto second = outgoing_[to].begin() + 1;
+    std::vector<Envelope>& batch = outgoing_[to];
+    if (batch.size() > 1 && SEAWAY_FAULT(kEnvelopesApart)) {
+      const auto second = batch.begin() + 1;
       std::vector<Envelope> rest(std::make_move_iterator(second),
-                                 std::make_move_iterator(outgoing_[to].end()));
-      outgoing_[to].erase(second, outgoing_[to].end());
-      wiring_.network->send(wiring_.id, to, outgoing_[to]);
-      outgoing_[to] = std::move(rest);
+                                 std::make_move_iterator(batch.end()));
+      batch.erase(second, batch.end());
+      wiring_.network->send(wiring_.id, to, batch);
+      batch = std::move(rest);
     }
-    wiring_.network->send(wiring_.id, to, outgoing_[to]);
-    outgoing_[to].clear();
+    wiring_.network->send(wiring_.id, to, batch);
+    batch.clear();
+    // There may be very many clients, one after the other.
+    if (to > wiring_.network->hosts()) outgoing_.reset(to);
   }
   outgoing_to_.clear();
 }

@@ -255,6 +255,7 @@ class Silo final : public actor::Actor {
   void send_argument(const Call& call, const Result<internal::RawMessage>& outcome);
   void abandon_calls(Member& member);
   static void link_call(Member* caller, Call& call);
+  std::string silo_text(SiloId silo) const { return silo_name(silo, wiring_.network->hosts()); }
   void return_credit(MemberName member);
 
   // silo_members.cpp: the callee's side.
@@ -286,6 +287,7 @@ class Silo final : public actor::Actor {
 
   // silo_lives.cpp: members begin and end.
   void on_start(Envelope& envelope);
+  void refuse_start(const Envelope& envelope);
   Status start_member(LocalMesh& local, const Start& start);
   void on_stop(Envelope& envelope);
   void end_member(Member& member, Status cause);
@@ -346,8 +348,8 @@ class Silo final : public actor::Actor {
   std::deque<Envelope> local_;  // From this silo to itself.
   std::deque<Delivery*> resumes_;
   std::deque<Member*> ready_;
-  std::vector<std::vector<Envelope>> outgoing_;  // By silo.
-  std::vector<SiloId> outgoing_to_;              // Those with something.
+  SiloMap<std::vector<Envelope>> outgoing_;
+  std::vector<SiloId> outgoing_to_;  // Those with something.
   bool is_turning_ = false;
   std::uint32_t entered_ = 0;  // Handlers on the stack.
 
@@ -360,8 +362,8 @@ class Silo final : public actor::Actor {
   /// Arguments that were faster than the calls that wait for them, by whose call, and its id.
   std::map<std::pair<SiloId, std::uint64_t>, std::unique_ptr<EarlyArgument>> early_arguments_;
   /// How often each place of a silo's call table was used when it was last seen here.
-  std::vector<std::vector<std::uint32_t>> seen_;
-  std::vector<std::vector<Delivery*>> incoming_;     // By silo, and place in its call table.
+  SiloMap<std::vector<std::uint32_t>> seen_;
+  SiloMap<std::vector<Delivery*>> incoming_;         // By place in the silo's call table.
   std::size_t routes_max_ = 0;                       // When they are trimmed next.
   std::unordered_map<std::uint64_t, Route> routes_;  // By mesh; never iterated but to trim.
   std::unordered_map<std::uint64_t, LocalMesh> local_meshes_;

@@ -218,9 +218,8 @@ bool Silo::send_call(Call& call, Envelope&& envelope) {
         call_name(call) + ": " + std::to_string(call.mesh->type->mailbox_max) +
         " messages from here wait there already (mailbox_max); wait for some of them");
   } else if (!wiring_.network->is_up(call.silo)) {
-    status = {StatusCode::kHostLost, call_name(call) + ": host " +
-                                         std::to_string(host_of_silo(call.silo)) +
-                                         " was lost; nothing was sent"};
+    status = {StatusCode::kHostLost,
+              call_name(call) + ": " + silo_text(call.silo) + " was lost; nothing was sent"};
   }
   if (!status.ok()) {
     if (!try_again(call)) close_call(call, std::move(status), 0);
@@ -302,8 +301,7 @@ Status Silo::start_send(Member* caller, std::uint32_t client, internal::CallOrde
       if (!wiring_.network->is_up(place.silo)) {
         status = {StatusCode::kHostLost, std::string(order.request_name) + " to " +
                                              internal::member_name(order.to.mesh.get(), index) +
-                                             ": host " + std::to_string(host_of_silo(place.silo)) +
-                                             " was lost"};
+                                             ": " + silo_text(place.silo) + " was lost"};
       } else if (place.in_flight >= order.to.mesh->type->mailbox_max) {
         status = resource_exhausted(
             std::string(order.request_name) + " to " +
@@ -404,7 +402,7 @@ void Silo::on_call_due(Call& call) {
   if (call.deadline_ns > now_ns_) return wheel_.add(call, call.deadline_ns);
   SEAWAY_PROBE("a call is due");
   withdraw(call);
-  const std::string who = call_name(call) + " on host " + std::to_string(host_of_silo(call.silo));
+  const std::string who = call_name(call) + " on " + silo_text(call.silo);
   close_call(call,
              deadline_exceeded(call.has_items
                                    ? who + ": no further answer within " + seconds(call.limit_ns)

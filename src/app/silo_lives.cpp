@@ -26,6 +26,7 @@ Member* Silo::find_member(MemberName name) {
 
 void Silo::on_start(Envelope& envelope) {
   Parcel& parcel = *envelope.parcel;
+  if (!parcel.refusal.ok()) return refuse_start(envelope);
   LocalMesh& local = local_meshes_[parcel.mesh->id];
   if (!local.mesh) {
     local.mesh = parcel.mesh;
@@ -49,11 +50,24 @@ void Silo::on_start(Envelope& envelope) {
   }
 }
 
+/// What is to be made is not known here, or is something else.
+void Silo::refuse_start(const Envelope& envelope) {
+  Envelope started;
+  started.kind = Kind::kStarted;
+  started.member = {envelope.parcel->mesh->id, 0};
+  started.parcel = std::make_shared<Parcel>();
+  started.parcel->mesh = envelope.parcel->mesh;
+  for (const Start& start : envelope.parcel->starts) {
+    started.parcel->starts.push_back(
+        {start.index, start.incarnation, nullptr, 0, envelope.parcel->refusal});
+  }
+  post(envelope.from, std::move(started));
+}
+
 Status Silo::start_member(LocalMesh& local, const Start& start) {
   if (member_count_ >= wiring_.limits.members_max) {
-    return resource_exhausted("host " + std::to_string(host_of_silo(wiring_.id)) + " has " +
-                              std::to_string(member_count_) + " actors already; place " +
-                              local.mesh->type->name + " elsewhere");
+    return resource_exhausted(silo_text(wiring_.id) + " has " + std::to_string(member_count_) +
+                              " actors already; place " + local.mesh->type->name + " elsewhere");
   }
   auto member = std::make_shared<Member>(*this, local.mesh, start.index, start.incarnation);
   Status status;

@@ -13,7 +13,7 @@ namespace seaway::app {
 void Silo::on_silo_lost(SiloId lost) {
   const Turn own(*this);
   now_ns_ = wiring_.engine->clock().now_ns();
-  const std::string host = "host " + std::to_string(host_of_silo(lost));
+  const std::string host = silo_text(lost);
   lose_callers(lost);
   if (!SEAWAY_MUTANT("actors outlive the host of their parent")) lose_owner(lost);
   calls_.for_each([&](Call& call) {
@@ -75,7 +75,7 @@ void Silo::on_silo_back(SiloId back) {
 /// What was asked from there is wanted by nobody; an argument from there never comes.
 void Silo::lose_callers(SiloId lost) {
   for (std::size_t i = 0; i < incoming_[lost].size(); ++i) {
-    Delivery* const delivery = incoming_[lost][i];
+    Delivery* const delivery = incoming_[lost][i];  // Anew each time: it may grow or go.
     if (!delivery) continue;
     Envelope cancel;
     cancel.kind = Kind::kCancel;
@@ -86,7 +86,8 @@ void Silo::lose_callers(SiloId lost) {
     SEAWAY_PROBE_IF(delivery->ticket == ticket, "a handler goes on for a lost caller");
     if (delivery->ticket == ticket) delivery->call = 0;
   }
-  incoming_[lost].clear();
+  incoming_.reset(lost);
+  if (lost > wiring_.network->hosts()) seen_.reset(lost);  // A client never comes back.
   std::erase_if(early_arguments_, [this, lost](const auto& early) {
     if (early.first.first != lost) return false;
     wheel_.remove(*early.second);
@@ -101,7 +102,7 @@ void Silo::lose_owner(SiloId lost) {
     if (local.mesh->owner_silo == lost) orphans.push_back(id);
   }
   std::sort(orphans.begin(), orphans.end());
-  const std::string host = "host " + std::to_string(host_of_silo(lost));
+  const std::string host = silo_text(lost);
   for (const std::uint64_t mesh : orphans) {
     for (std::uint32_t i = 0; i < local_meshes_.at(mesh).members.size(); ++i) {
       const std::shared_ptr<Member> member = local_meshes_.at(mesh).members[i];
@@ -128,10 +129,9 @@ void Silo::lose_reductions(SiloId lost) {
       give_up_node(node);
       continue;
     }
-    place_partial(
-        node, lost,
-        Status(StatusCode::kHostLost, "host " + std::to_string(host_of_silo(lost)) +
-                                          " was lost, and what its members would have answered"));
+    place_partial(node, lost,
+                  Status(StatusCode::kHostLost,
+                         silo_text(lost) + " was lost, and what its members would have answered"));
   }
 }
 
@@ -154,8 +154,8 @@ bool Silo::move_member(OwnedMesh& owned, std::uint32_t index) {
     if (wiring_.network->is_up(place.silo)) ++loads[place.silo];
   }
   if (loads.empty()) {
-    for (SiloId silo = silo_of_host(0); silo < wiring_.network->silos(); ++silo) {
-      if (wiring_.network->is_up(silo)) loads[silo] = 0;
+    for (std::uint32_t host = 0; host < wiring_.network->hosts(); ++host) {
+      if (wiring_.network->is_up(silo_of_host(host))) loads[silo_of_host(host)] = 0;
     }
   }
   if (loads.empty()) return false;
@@ -167,10 +167,10 @@ bool Silo::move_member(OwnedMesh& owned, std::uint32_t index) {
   moved.kind = Kind::kMoved;
   moved.member = {owned.mesh->id, index};
   moved.number = least->first;
-  for (SiloId silo = 0; silo < wiring_.network->silos(); ++silo) {
-    if (SEAWAY_MUTANT("nobody is told where a member is now")) break;
-    if (wiring_.network->is_up(silo)) post(silo, Envelope(moved));
-  }
+  wiring_.network->for_each_up([&](SiloId silo) {
+    if (SEAWAY_MUTANT("nobody is told where a member is now")) return;
+    post(silo, Envelope(moved));
+  });
   return true;
 }
 

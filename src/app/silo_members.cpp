@@ -98,7 +98,7 @@ void Silo::take_call(Envelope& envelope) {
       SEAWAY_PROBE("a dead member is asked");
       text += " has died: " + local->graves[envelope.member.index].to_string();
     } else {
-      text += " does not live on host " + std::to_string(host_of_silo(wiring_.id)) + " any more";
+      text += " does not live on " + silo_text(wiring_.id) + " any more";
     }
     return refuse(envelope, actor_lost(text + "; nothing was handled"));
   }
@@ -312,8 +312,9 @@ void Silo::cancel_delivery(Delivery& delivery) {
 
 Delivery* Silo::find_incoming(SiloId from, std::uint64_t call) {
   const auto place = static_cast<std::uint32_t>(call);
-  if (from >= incoming_.size() || place >= incoming_[from].size()) return nullptr;
-  Delivery* delivery = incoming_[from][place];
+  const std::vector<Delivery*>* const places = incoming_.find(from);
+  if (!places || place >= places->size()) return nullptr;
+  Delivery* delivery = (*places)[place];
   return delivery && delivery->call == call && delivery->from == from ? delivery : nullptr;
 }
 

@@ -47,10 +47,10 @@ void Silo::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal::
       return fail(invalid_argument(order.type->name + ": its placement was chosen from another " +
                                    "one by a position that does not exist there"));
     }
-    if (host >= wiring_.network->silos() - 1) {
+    if (host >= wiring_.network->hosts()) {
       return fail(invalid_argument(order.type->name + ": host " + std::to_string(host) +
                                    " does not exist; this cluster has " +
-                                   std::to_string(wiring_.network->silos() - 1)));
+                                   std::to_string(wiring_.network->hosts())));
     }
     if (!wiring_.network->is_up(silo_of_host(host))) {
       return fail({StatusCode::kHostLost,
@@ -449,7 +449,7 @@ void Silo::forget_owned(std::uint64_t mesh) {
   }
   if (owned.has_moved) {  // Everybody was told where to.
     told.clear();
-    for (SiloId silo = 0; silo < wiring_.network->silos(); ++silo) told.push_back(silo);
+    wiring_.network->for_each_up([&told](SiloId silo) { told.push_back(silo); });
   }
   for (const SiloId silo : told) forget_on(silo, mesh);
   for (const Watch& watch : owned.watches) end_watch(watch);

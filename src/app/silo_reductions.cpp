@@ -41,8 +41,8 @@ void Silo::start_reduction(Member* caller, std::uint32_t client, internal::CallO
     }
     const SiloId silo = route.places[index].silo;
     if (!wiring_.network->is_up(silo)) {
-      return fail({StatusCode::kHostLost, std::string(order.request_name) + ": host " +
-                                              std::to_string(host_of_silo(silo)) + " was lost"});
+      return fail({StatusCode::kHostLost,
+                   std::string(order.request_name) + ": " + silo_text(silo) + " was lost"});
     }
     if (members[silo].empty()) silos.push_back(silo);
     members[silo].push_back(index);
@@ -91,6 +91,7 @@ std::uint64_t node_key(SiloId from, std::uint64_t call) {
 
 void Silo::on_combine(Envelope& envelope) {
   const Parcel& parcel = *envelope.parcel;
+  if (!parcel.refusal.ok()) return refuse(envelope, parcel.refusal);
   const std::uint64_t id = node_key(envelope.from, envelope.call);
   std::unique_ptr<ReductionNode>& slot = nodes_[id];
   if (!slot) slot = std::make_unique<ReductionNode>();  // Else a child was faster.
@@ -192,10 +193,11 @@ void Silo::finish_node(ReductionNode& node) {
     }
   }
   // Another life of the parent than its caller means would never get it.
-  const bool is_cut = !node.is_root && wiring_.network->epoch(node.parent) != node.parent_epoch;
+  const bool is_cut = !node.is_root && node.parent_epoch != Network::kUnheard &&
+                      wiring_.network->epoch(node.parent) != node.parent_epoch;
   if (is_cut) {
     SEAWAY_PROBE("a reduction has another parent than its caller meant");
-    sum = Status(StatusCode::kHostLost, "host " + std::to_string(host_of_silo(node.parent)) +
+    sum = Status(StatusCode::kHostLost, silo_text(node.parent) +
                                             " was lost for a while, and cannot be told what was "
                                             "combined so far; ask again");
   }

@@ -124,7 +124,14 @@ void Silo::hear(Member& member, const Death& death) {
 }
 
 const internal::MethodInfo Silo::kDeathMethod = {
-    0, 0, "Death", true, false, [](void* actor, internal::Invocation& invocation) {
+    0,
+    0,
+    "Death",
+    true,
+    false,
+    nullptr,
+    nullptr,
+    [](void* actor, internal::Invocation& invocation) {
       auto& delivery = static_cast<Delivery&>(invocation);
       try {
         delivery.member->mesh()->type->on_death(actor, *delivery.death);

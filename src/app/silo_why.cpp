@@ -53,9 +53,9 @@ std::string Silo::why() const {
         std::to_string(node->missing) + " answers");
   }
   std::size_t waiting = 0;
-  for (const auto& places : incoming_) {
+  incoming_.for_each([&waiting](const std::vector<Delivery*>& places) {
     for (const Delivery* delivery : places) waiting += delivery ? 1 : 0;
-  }
+  });
   if (waiting > 0) say(std::to_string(waiting) + " calls are at its members");
   if (lines > kLinesMax) text += "  and " + std::to_string(lines - kLinesMax) + " more\n";
   return text;

@@ -132,7 +132,7 @@ void SimulatedNetwork::send(SiloId from, SiloId to, std::vector<Envelope>& batch
   Peer& own = peer(from, to);
   if (batch.empty() || own.known == 0 || !silos_[from].is_alive) return;
   auto parcels = std::make_shared<Parcels>();
-  Frame frame = encode_batch(from, batch, now_ns(from), *parcels);
+  Frame frame = encode_batch(from, batch, now_ns(from), {options_.types, parcels.get()});
   ++counts_.batches;
   counts_.bytes += frame.size_bytes();
   const Status taken = own.conversation->send(std::move(frame), now_ns());
@@ -187,7 +187,8 @@ void SimulatedNetwork::deliver(SiloId self, SiloId other) {
     Peer& sender = peer(other, self);
     if (sender.beside_epoch != peer(self, other).conversation->peer_epoch()) return;
     SEAWAY_CHECK(!sender.beside.empty());
-    auto read = decode_batch(letter.frame, now_ns(self), silos(), *sender.beside.front());
+    auto read = decode_batch(letter.frame, now_ns(self), silos(),
+                             {options_.types, sender.beside.front().get()});
     sender.beside.pop_front();
     SEAWAY_CHECK(read.ok(), read.status().to_string());
     const NetworkPort& port = silos_[self].port;

@@ -43,6 +43,8 @@ class SimulatedNetwork {
     std::uint64_t latency_max_ns = 2'000'000;
     std::uint64_t bytes_per_second = 0;  // Of each direction between two silos. 0: unlimited.
     transport::WireFaults faults = {};
+    /// What goes by its name, as between processes; it outlives the network. Null: nothing.
+    const internal::TypeTable* types = nullptr;
   };
   struct Counts {
     std::uint64_t batches = 0, bytes = 0;

@@ -70,8 +70,10 @@ Result<std::shared_ptr<internal::Caller>> Session::caller() {
   if (!wiring_.open_caller) {
     return invalid_argument("actors live in a cluster, and a debug client has none");
   }
-  if (!caller_) caller_ = wiring_.open_caller();
-  return caller_;
+  if (caller_) return caller_;
+  auto opened = wiring_.open_caller();
+  if (opened.ok()) caller_ = *opened;
+  return opened;
 }
 
 }  // namespace client

@@ -37,7 +37,7 @@ struct Wiring {
   /// Makes a native function known to all hosts under its name, before it is defined.
   std::function<Status(const function::NativeFunction&)> register_native = {};
   /// The end of this client's calls of actors; asked for once, when it is needed.
-  std::function<std::shared_ptr<internal::Caller>()> open_caller = {};
+  std::function<Result<std::shared_ptr<internal::Caller>>()> open_caller = {};
   std::uint32_t islands = 1, hosts = 1, devices = 1;  // Hosts and devices of each island.
   bool is_process = false;                            // The other roles are in other processes.
 };

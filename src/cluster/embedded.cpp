@@ -90,7 +90,9 @@ Result<Client> Embedded::connect(ClientOptions options, std::shared_ptr<void> ke
   wiring.islands = options_.islands;
   wiring.hosts = options_.hosts;
   wiring.devices = options_.devices;
-  wiring.open_caller = [this, id = wiring.client] { return apps().open(id); };
+  wiring.open_caller = [this, id = wiring.client]() -> Result<std::shared_ptr<internal::Caller>> {
+    return std::shared_ptr<internal::Caller>(apps().open(id));
+  };
   wiring.register_native = [this](const function::NativeFunction& native) -> Status {
     if (natives_.add(native.name, function::make_native(native))) return {};
     return invalid_argument("native function " + native.name +

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cluster/member.hpp"
+#include "seaway/app/type_table.hpp"
 
 namespace seaway::cluster {
 
@@ -70,7 +71,8 @@ void Enrolment::forget_absent_client() {
   places_.erase(absent);
 }
 
-Status Enrolment::announce(ProcessId process, std::uint32_t life, const std::string& address) {
+Status Enrolment::announce(ProcessId process, std::uint32_t life, const std::string& address,
+                           std::vector<NativeName> natives) {
   const auto found = places_.find(process);
   if (found == places_.end() || found->second.life != life) {
     return invalid_argument("process " + std::to_string(process) + " is not in its life " +
@@ -80,7 +82,37 @@ Status Enrolment::announce(ProcessId process, std::uint32_t life, const std::str
     return invalid_argument("an address has 1 to " + std::to_string(kAddressBytesMax) +
                             " bytes; this one has " + std::to_string(address.size()));
   }
+  if (natives.size() > kNativesMax) {
+    return resource_exhausted(to_string(found->second.name) + " has registered " +
+                              std::to_string(natives.size()) + " native functions; the limit is " +
+                              std::to_string(kNativesMax));
+  }
   found->second.address = address;
+  found->second.natives = std::move(natives);
+  return {};
+}
+
+Status Enrolment::check_native(const NativeName& native) const {
+  for (const auto& [process, place] : places_) {
+    if (place.name.role != Role::kHost || place.address.empty()) continue;
+    const auto known =
+        std::find_if(place.natives.begin(), place.natives.end(),
+                     [&native](const NativeName& other) { return other.name == native.name; });
+    if (known == place.natives.end()) {
+      return not_found("native function " + native.name + ": the program of " +
+                       to_string(place.name) + " knows " + std::to_string(place.natives.size()) +
+                       " native functions, and not this one; code does not travel: register it "
+                       "with Registry::native() in a host program of your own (host_main)");
+    }
+    if (known->fingerprint != native.fingerprint) {
+      return invalid_argument("native function " + native.name + " is not the same here and in " +
+                              to_string(place.name) + ": its fingerprint is " +
+                              internal::fingerprint_text(native.fingerprint) + " here and " +
+                              internal::fingerprint_text(known->fingerprint) +
+                              " there; give both the same types, scratch_bytes and flags, and "
+                              "start the host again");
+    }
+  }
   return {};
 }
 

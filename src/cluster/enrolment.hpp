@@ -12,6 +12,12 @@
 
 namespace seaway::cluster {
 
+/// A native function that the program of a host has registered.
+struct NativeName {
+  std::string name;
+  std::uint64_t fingerprint = 0;
+};
+
 /// Kept by the controller's process, who tells others of each other. A pure core. The lives that it
 /// gives are later than all that an earlier life of the controller gave: of two processes one may
 /// have begun anew with the next controller while the other has not heard yet that the last one is
@@ -25,6 +31,8 @@ class Enrolment {
   static constexpr std::uint32_t kControllerLivesMax = 255;
   /// Who is there at once. Beyond it a number that nobody has come with is taken back.
   static constexpr std::size_t kClientsAtOnce = 1024;
+  /// Native functions of one host.
+  static constexpr std::size_t kNativesMax = 4096;
 
   explicit Enrolment(std::uint32_t islands, std::uint32_t controller_life = 1)
       : islands_(islands), lives_before_((controller_life - 1) * (kLivesMax + 1)) {}
@@ -35,14 +43,21 @@ class Enrolment {
     std::uint32_t life = 0;
     bool is_there = false;  // Its conversation with the controller is open.
     std::string address;    // Empty: nobody connects to it.
+    std::vector<NativeName> natives = {};
   };
 
   /// A new life of a scheduler or a host, or a new client, whose index is given. Errors:
   /// kInvalidArgument for an island that the cluster does not have, or for a controller;
   /// kResourceExhausted when that role is played already, or beyond the limits.
   Result<Place> enrol(const RoleName& name);
-  /// Errors: kInvalidArgument for an address that is none or too long, or for an earlier life.
-  Status announce(transport::ProcessId process, std::uint32_t life, const std::string& address);
+  /// Errors: kInvalidArgument for an address that is none or too long, or for an earlier life;
+  /// kResourceExhausted for too many native functions.
+  Status announce(transport::ProcessId process, std::uint32_t life, const std::string& address,
+                  std::vector<NativeName> natives = {});
+  /// Whether each host that has said where it listens knows that function. Errors: kNotFound for
+  /// one that does not, kInvalidArgument for one to which it is something else, with both
+  /// fingerprints.
+  Status check_native(const NativeName& native) const;
   /// Errors: kNotFound when it has not said where it listens.
   Result<std::string> find(transport::ProcessId process) const;
   /// Who may talk as that process. Errors: kPermissionDenied for somebody who was never enrolled.

@@ -15,6 +15,11 @@ constexpr std::uint8_t kRolesMax = static_cast<std::uint8_t>(actor::Role::kClien
 struct Writer {
   wire::Question::Builder builder;
 
+  static void write(const NativeName& native, wire::Native::Builder out) {
+    out.setName(native.name);
+    out.setFingerprint(native.fingerprint);
+  }
+
   void operator()(const EnrolQuestion& question) {
     auto enrol = builder.initEnrol();
     enrol.setRole(static_cast<std::uint8_t>(question.name.role));
@@ -25,7 +30,10 @@ struct Writer {
     announce.setProcess(question.process);
     announce.setLife(question.life);
     announce.setAddress(question.address);
+    auto natives = announce.initNatives(static_cast<unsigned>(question.natives.size()));
+    for (unsigned i = 0; i < natives.size(); ++i) write(question.natives[i], natives[i]);
   }
+  void operator()(const NativeQuestion& question) { write(question.native, builder.initNative()); }
   void operator()(const FindQuestion& question) { builder.setFind(question.process); }
   void operator()(const StatusQuestion&) { builder.setStatus(); }
   void operator()(const StopQuestion&) { builder.setStop(); }
@@ -59,10 +67,18 @@ Result<Question> read_question(const Frame& frame) {
       }
       case wire::Question::ANNOUNCE: {
         const auto announce = asked.getAnnounce();
-        question = AnnounceQuestion{announce.getProcess(), announce.getLife(),
-                                    announce.getAddress().cStr()};
+        question = AnnounceQuestion{
+            announce.getProcess(), announce.getLife(), announce.getAddress().cStr(), {}};
+        auto& natives = std::get<AnnounceQuestion>(question).natives;
+        for (const auto native : announce.getNatives()) {
+          natives.push_back({native.getName().cStr(), native.getFingerprint()});
+        }
         return {};
       }
+      case wire::Question::NATIVE:
+        question = NativeQuestion{
+            {asked.getNative().getName().cStr(), asked.getNative().getFingerprint()}};
+        return {};
       case wire::Question::FIND:
         question = FindQuestion{asked.getFind()};
         return {};

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/frame.hpp"
+#include "cluster/enrolment.hpp"
 #include "cluster/peers.hpp"
 #include "seaway/status.hpp"
 
@@ -20,6 +22,10 @@ struct AnnounceQuestion {
   transport::ProcessId process = 0;
   std::uint32_t life = 0;
   std::string address;
+  std::vector<NativeName> natives = {};
+};
+struct NativeQuestion {
+  NativeName native;
 };
 struct FindQuestion {
   transport::ProcessId process = 0;
@@ -30,7 +36,7 @@ struct WhyQuestion {
   RunId run = 0;  // 0: all that have no outcome.
 };
 using Question = std::variant<EnrolQuestion, AnnounceQuestion, FindQuestion, StatusQuestion,
-                              StopQuestion, WhyQuestion>;
+                              StopQuestion, WhyQuestion, NativeQuestion>;
 
 Frame to_frame(const Question& question);
 /// Errors: kProtocolError.

@@ -9,6 +9,7 @@
 #include "client/session.hpp"
 #include "cluster/door.hpp"
 #include "cluster/member_messages.hpp"
+#include "cluster/registry.hpp"
 #include "cluster/role_options.hpp"
 
 namespace seaway::cluster {
@@ -65,6 +66,7 @@ Member::Member(MemberOptions options, MemberWiring wiring, const BackendFactory&
     lose({role, index}, why);
   });
   play(make_backend);
+  begin_actors();
   meet_all();
 }
 
@@ -132,6 +134,24 @@ void Member::lose(const RoleName& peer, const Status& why) {
   });
 }
 
+void Member::begin_actors() {
+  if (!options_.has_actors || options_.name.role == Role::kIsland) return;
+  ActorsOptions actors;
+  actors.name = options_.name;
+  actors.islands = options_.cluster.islands;
+  actors.life = options_.life;
+  actors.seed = options_.seed;
+  actors.types = options_.types;
+  actors.client_of = [](std::uint32_t client) -> Result<Client> {
+    return unimplemented("an actor in a host's process has no session of client " +
+                         std::to_string(client) + " yet");
+  };
+  actors_ = std::make_unique<Actors>(wiring_.engine, *peers_, std::move(actors));
+  peers_->hear_silos([this](transport::ProcessId from, std::uint32_t silo, Frame frame) {
+    actors_->on_frame(from, silo, std::move(frame));
+  });
+}
+
 /// Schedulers and clients have nothing to say to each other, nor has one island's scheduler to
 /// another one's host.
 void Member::meet_all() {
@@ -153,6 +173,14 @@ void Member::meet_all() {
   }
 }
 
+void Member::leave() {
+  if (actors_) actors_->finish();
+  for (IslandId island = 0; island < options_.cluster.islands; ++island) {
+    peers_->leave(process_of({Role::kHost, island}, options_.cluster.islands));
+  }
+  peers_->leave(process_of({Role::kController, 0}, options_.cluster.islands));
+}
+
 void Member::meet_client(ClientId client) {
   const RoleName name{Role::kClient, client};
   if (options_.name.role != Role::kController && options_.name.role != Role::kHost) return;
@@ -162,6 +190,7 @@ void Member::meet_client(ClientId client) {
 void Member::on_news(const PeerNews& news) {
   if (is_orphaned_) return;
   if (options_.on_peer) options_.on_peer(news);
+  if (actors_) actors_->on_news(news);
   if (news.is_lost && news.name.role == Role::kClient && options_.clients_max == 0) {
     // Its number is never used again. Not within what the conversation is about to do.
     wiring_.engine.post([this, process = process_of(news.name, options_.cluster.islands),
@@ -196,14 +225,24 @@ Result<Client> Member::connect(ClientOptions options, std::shared_ptr<void> keep
   wiring.bulk = &bulk_;
   wiring.client = options_.name.index;
   wiring.islands = options_.cluster.islands;
-  wiring.hosts = options_.cluster.hosts;
+  wiring.hosts = 1;
   wiring.devices = options_.cluster.devices;
   wiring.is_process = true;
   wiring.register_native = [this](const function::NativeFunction& native) -> Status {
+    if (options_.check_native) {
+      if (Status status = options_.check_native(name_of(native)); !status.ok()) return status;
+    }
     if (wiring_.natives.add(native.name, function::make_native(native))) return {};
     return invalid_argument("native function " + native.name +
                             " is registered already; choose another name");
   };
+  if (actors_) {
+    wiring.open_caller = [this]() -> Result<std::shared_ptr<internal::Caller>> {
+      auto caller = actors_->open();
+      if (!caller.ok()) return caller.status();
+      return std::shared_ptr<internal::Caller>(*std::move(caller));
+    };
+  }
   session_ = client::make_session(std::move(wiring), std::move(options));
   if (Status status = session_->open(); !status.ok()) return status;
   return client::make_client(session_, std::move(keep_alive));

@@ -8,7 +8,9 @@
 #include "actor/engine.hpp"
 #include "actor/router.hpp"
 #include "client/session.hpp"
+#include "cluster/actors.hpp"
 #include "cluster/embedded.hpp"
+#include "cluster/enrolment.hpp"
 #include "cluster/peers.hpp"
 #include "events/event_stream.hpp"
 #include "function/native_registry.hpp"
@@ -46,6 +48,12 @@ struct MemberOptions {
   std::function<void()> on_orphaned;
   /// See PeersOptions.
   std::function<void()> on_out_of_memory;
+  /// Whether it has users' actors, or ends of their calls; a scheduler has neither.
+  bool has_actors = false;
+  /// Of a host with actors: what it can make. It outlives the member.
+  const internal::TypeTable* types = nullptr;
+  /// Of a client: whether all hosts know a native function as it is here. May be empty.
+  std::function<Status(const NativeName& native)> check_native = {};
   /// Hears what became of others before the role does. May be empty.
   std::function<void(const PeerNews& news)> on_peer;
 };
@@ -61,6 +69,9 @@ class Member {
 
   /// A client's: says hello and waits for the answer. From a body or a thread of its own.
   Result<Client> connect(ClientOptions options, std::shared_ptr<void> keep_alive = nullptr);
+
+  /// A client's: the others are told that it goes, as far as there are connections.
+  void leave();
 
   /// A client that is about to connect, where they are met as they come. Of the controller and
   /// hosts; others have nothing to say to it.
@@ -86,10 +97,13 @@ class Member {
   const island::SchedulerActor* scheduler() const { return scheduler_; }
   /// What its client, if it has one, waits for.
   std::string waiting() { return session_ ? session_->waiting() : ""; }
+  /// Null without. Before the engine stops it is to be detached.
+  Actors* actors() { return actors_.get(); }
   device::HostCore* host() { return host_ ? &host_->core() : nullptr; }
 
  private:
   void play(const BackendFactory& make_backend);
+  void begin_actors();
   void meet_all();
   void hear(const RoleName& from, const RoleName& to, Frame frame);
   void lose(const RoleName& peer, const Status& why);
@@ -101,6 +115,7 @@ class Member {
   actor::Router router_;
   transport::LocalBulk bulk_;
   std::unique_ptr<Peers> peers_;
+  std::unique_ptr<Actors> actors_;
   std::unique_ptr<program::SliceBinder> binder_;
   std::unique_ptr<device::Backend> backend_;
   controller::ControllerActor* controller_ = nullptr;  // Owned by the engine, as all actors.

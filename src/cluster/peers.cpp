@@ -21,6 +21,8 @@ namespace {
 constexpr std::uint64_t kPauseStream = 0x7065657270617573;
 constexpr unsigned kRoleShift = 28;
 constexpr unsigned kLifeShift = 16;
+/// In the place of a role: what follows is the number of a silo.
+constexpr std::uint32_t kSilos = 15;
 
 std::uint32_t channel_of(const RoleName& name) {
   SEAWAY_CHECK(name.index < std::uint32_t{1} << kRoleShift, name.index);
@@ -171,24 +173,38 @@ void Peers::send(const RoleName& to, Frame frame, transport::Lane lane) {
   const auto found = processes_.find(to);
   if (found == processes_.end()) return;
   if (SEAWAY_FAULT(kOutOfMemory) && options_.on_out_of_memory) return options_.on_out_of_memory();
-  Peer& peer = peers_.at(found->second);
+  say(found->second, peers_.at(found->second), channel_of(to), std::move(frame), lane);
+}
+
+void Peers::send_to_silo(ProcessId process, std::uint32_t silo, Frame frame) {
+  Peer* const peer = find(process);
+  if (peer) say(process, *peer, kSilos << kRoleShift | silo, std::move(frame), transport::Lane::kControl);
+}
+
+void Peers::say(ProcessId process, Peer& peer, std::uint32_t channel, Frame frame,
+                transport::Lane lane) {
   ++counts_.frames;
-  const Status taken = peer.conversation->send(std::move(frame), now_ns(), channel_of(to), lane);
+  const Status taken = peer.conversation->send(std::move(frame), now_ns(), channel, lane);
   if (!taken.ok()) {
     // One frame less in a conversation would go unnoticed; its end does not.
     ++counts_.refused;
     peer.conversation->give_up(taken);
-    return turn(found->second);
+    return turn(process);
   }
-  write(found->second, peer);
+  write(process, peer);
   set_timer();
 }
 
 void Peers::begin_anew(const RoleName& to, const Status& why) {
   const auto found = processes_.find(to);
-  if (found == processes_.end()) return;
-  peers_.at(found->second).conversation->give_up(why);
-  turn(found->second);
+  if (found != processes_.end()) begin_anew(found->second, why);
+}
+
+void Peers::begin_anew(ProcessId process, const Status& why) {
+  Peer* const peer = find(process);
+  if (!peer) return;
+  peer->conversation->give_up(why);
+  turn(process);
 }
 
 void Peers::on_bytes(ProcessId process, const std::vector<std::byte>& bytes) {
@@ -224,6 +240,12 @@ void Peers::turn(ProcessId process) {
     tell_({peer.name, peer.conversation->peer_epoch() >> kLifeShift, false, ""});
   }
   for (transport::Letter& letter : peer.conversation->take_letters()) {
+    if (letter.channel >> kRoleShift == kSilos) {
+      if (deliver_to_silo_) {
+        deliver_to_silo_(process, name_of(letter.channel).index, std::move(letter.frame));
+      }
+      continue;
+    }
     deliver_(peer.name, name_of(letter.channel), std::move(letter.frame));
   }
   if (peer.conversation->take_close()) {

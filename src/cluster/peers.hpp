@@ -80,9 +80,17 @@ class Peers {
   /// whoever waits for an answer hears of the loss.
   void send(const RoleName& to, Frame frame, transport::Lane lane = transport::Lane::kControl);
 
+  /// Frames for the silos of users' actors are addressed to a process, and say which silo.
+  using DeliverToSilo =
+      std::function<void(transport::ProcessId from, std::uint32_t silo, Frame frame)>;
+  void hear_silos(DeliverToSilo deliver) { deliver_to_silo_ = std::move(deliver); }
+  /// As send(). All on the control lane: between two silos everything is in order.
+  void send_to_silo(transport::ProcessId process, std::uint32_t silo, Frame frame);
+
   /// Ends the conversation with whoever plays `to`, who learns that this process is lost for it, as
   /// soon as anything gets there; both may talk again then.
   void begin_anew(const RoleName& to, const Status& why);
+  void begin_anew(transport::ProcessId process, const Status& why);
 
   struct Counts {
     std::uint64_t frames = 0, refused = 0;  // Sent; not taken, as too much waited.
@@ -104,6 +112,8 @@ class Peers {
 
   std::uint64_t now_ns() const { return engine_.clock().now_ns(); }
   Peer* find(transport::ProcessId process);
+  void say(transport::ProcessId process, Peer& peer, std::uint32_t channel, Frame frame,
+           transport::Lane lane);
   void begin(transport::ProcessId process, Peer& peer);
   void attach(transport::ProcessId process);
   void on_bytes(transport::ProcessId process, const std::vector<std::byte>& bytes);
@@ -122,6 +132,7 @@ class Peers {
   const PeersOptions options_;
   const Deliver deliver_;
   const Tell tell_;
+  DeliverToSilo deliver_to_silo_;
   RandomStream pauses_;
   std::map<transport::ProcessId, Peer> peers_;
   std::map<RoleName, transport::ProcessId> processes_;

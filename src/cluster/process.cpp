@@ -16,6 +16,7 @@
 #include "cluster/enrolment.hpp"
 #include "cluster/enrolment_messages.hpp"
 #include "cluster/member.hpp"
+#include "cluster/registry.hpp"
 #include "events/event_stream.hpp"
 #include "function/native_registry.hpp"
 #include "function/tbb_parallelism.hpp"
@@ -108,6 +109,7 @@ struct Process::State {
   std::string address;
   events::EventStream events{16384};
   function::NativeRegistry natives;
+  std::vector<NativeName> native_names;             // Of the registry.
   std::unique_ptr<function::TbbParallelism> arena;  // Of a host.
   std::unique_ptr<actor::IoEngine> engine;
   // Control thread:
@@ -119,7 +121,12 @@ struct Process::State {
 
 Process::State::~State() {
   if (arena) arena->close();  // What still runs there reads and writes arrays of this host.
-  actor::run_on_control_thread(*engine, [this] { wires.use(nullptr); });
+  actor::run_on_control_thread(*engine, [this] {
+    // Nobody listens at a client's, so that silence alone would tell that it has gone.
+    if (member && options.name.role == Role::kClient) member->leave();
+    wires.use(nullptr);
+  });
+  if (member && member->actors()) member->actors()->detach();
   engine->stop();
   member.reset();
 }
@@ -210,7 +217,7 @@ Status Process::State::listen() {
 Status Process::State::announce() {
   if (is_controller() || address.empty()) return {};
   auto answer = ask_now(*engine, options.join, options.cluster,
-                        AnnounceQuestion{self, options.life, address}, kAskNs);
+                        AnnounceQuestion{self, options.life, address, native_names}, kAskNs);
   return answer.ok() ? read_done(*answer) : answer.status();
 }
 
@@ -224,6 +231,12 @@ Status Process::State::play(device::Compiler compiler) {
   wanted.heartbeat_ns = options.heartbeat_ns;
   wanted.silence_ns = options.silence_ns;
   wanted.on_orphaned = options.on_orphaned;
+  wanted.has_actors = true;
+  if (options.registry) wanted.types = &options.registry->state().types;
+  wanted.check_native = [this](const NativeName& native) -> Status {
+    auto said = ask_now(*engine, options.join, options.cluster, NativeQuestion{native}, kAskNs);
+    return said.ok() ? read_done(*said) : said.status();
+  };
   wanted.on_peer = [this](const PeerNews& news) {
     if (!enrolment) return;
     const ProcessId peer = process_of(news.name, cluster.islands);
@@ -278,12 +291,17 @@ void Process::State::answer(const Frame& question, const std::function<void(Resu
                                 options.spec, options.heartbeat_ns, options.silence_ns}));
   }
   if (const auto* said = std::get_if<AnnounceQuestion>(&*asked)) {
-    const Status status = enrolment->announce(said->process, said->life, said->address);
+    const Status status =
+        enrolment->announce(said->process, said->life, said->address, said->natives);
     return done(status.ok() ? Result<Frame>(done_frame()) : Result<Frame>(status));
   }
   if (const auto* find = std::get_if<FindQuestion>(&*asked)) {
     const auto found = enrolment->find(find->process);
     return done(found.ok() ? Result<Frame>(address_frame(*found)) : found.status());
+  }
+  if (const auto* native = std::get_if<NativeQuestion>(&*asked)) {
+    const Status status = enrolment->check_native(native->native);
+    return done(status.ok() ? Result<Frame>(done_frame()) : Result<Frame>(status));
   }
   if (!member) return done(Status(StatusCode::kIslandUnavailable, "it has not begun; try again"));
   if (std::holds_alternative<StatusQuestion>(*asked)) return done(status_frame(json()));
@@ -307,6 +325,10 @@ Result<std::shared_ptr<Process>> Process::start(ProcessOptions options,
                                                 std::shared_ptr<const Clock> clock,
                                                 device::Compiler compiler) {
   auto state = std::make_unique<State>(std::move(options), std::move(clock));
+  if (const auto& registry = state->options.registry) {
+    if (Status status = registry->state().check(); !status.ok()) return status;
+    state->native_names = registry->state().register_natives(state->natives);
+  }
   for (const auto& step : {&State::enrol, &State::listen, &State::announce}) {
     if (Status status = (*state.*step)(); !status.ok()) return status;
   }

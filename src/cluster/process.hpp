@@ -11,6 +11,7 @@
 #include "cluster/peers.hpp"
 #include "device/cpu_backend.hpp"
 #include "seaway/client.hpp"
+#include "seaway/host_main.hpp"
 #include "seaway/status.hpp"
 
 namespace seaway::cluster {
@@ -28,6 +29,9 @@ struct ProcessOptions {
   std::uint32_t life = 1;         // How often this controller has begun, with this time.
   /// As PeersOptions.
   std::uint64_t heartbeat_ns = 250'000'000, silence_ns = 1'000'000'000;
+
+  /// Of a host's process: what can be made and run there. Null: what needs no registration.
+  std::shared_ptr<const Registry> registry;
 
   /// Nothing that this process knows means anything any more: it is to end, and to begin anew.
   /// Once, on the control thread.

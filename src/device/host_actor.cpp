@@ -241,6 +241,36 @@ void HostActor::handle(const Frame& frame) {
   if (!status.ok()) wiring_.router.malformed(Role::kController, 0, status);
 }
 
+namespace {
+
+std::string list_of(const std::vector<TensorType>& types) {
+  std::string text;
+  for (const TensorType& type : types) text += (text.empty() ? "" : ", ") + to_string(type);
+  return "(" + text + ")";
+}
+
+/// A function of another program may have the same name and other types: it would read and write
+/// beyond its operands.
+Status check_native(const std::string& name, const function::Executable& own,
+                    const Result<program::FunctionInfo>& wanted) {
+  if (!wanted.ok()) return wanted.status();
+  if (wanted->parameters == own.parameter_types() && wanted->outputs == own.output_types() &&
+      (wanted->scratch_bytes + 63) / 64 * 64 == own.scratch_bytes()) {
+    return {};
+  }
+  const auto say = [](const auto& parameters, const auto& outputs, std::size_t scratch_bytes) {
+    return list_of(parameters) + " -> " + list_of(outputs) + " with " +
+           std::to_string(scratch_bytes) + " bytes of scratch";
+  };
+  return invalid_argument("native function " + name + " takes " +
+                          say(own.parameter_types(), own.output_types(), own.scratch_bytes()) +
+                          " in this host's program, and its client says " +
+                          say(wanted->parameters, wanted->outputs, wanted->scratch_bytes) +
+                          "; build both from one source, and start the host again");
+}
+
+}  // namespace
+
 Status HostActor::define_function(const Frame& frame) {
   return wire::read_frame<Message>(frame, [&](Message::Reader message) {
     const auto definition = message.getCompile();
@@ -253,6 +283,13 @@ Status HostActor::define_function(const Frame& frame) {
             invalid_argument("native function " + std::string(definition.getNative().cStr()) +
                              " is not registered in this process; register it in main()"),
             nullptr);
+        return Status();
+      }
+      Status same =
+          check_native(definition.getNative().cStr(), *native,
+                       program::decode_function_info(wire::data_frame(definition.getInfo())));
+      if (!same.ok()) {
+        send_compiled(id, std::move(same), nullptr);
         return Status();
       }
       send_compiled(id, {}, native.get());

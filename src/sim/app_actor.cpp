@@ -278,4 +278,26 @@ Status Account::restore(Message<Deposits> saved) {
   return {};
 }
 
+namespace {
+
+template <class A>
+void register_actor(internal::TypeTable& table, AppStage* stage) {
+  table.add_actor(internal::actor_type<A>(), internal::signature_of<AppStage*, std::uint32_t>(),
+                  [stage](const std::shared_ptr<const internal::Construction>& from)
+                      -> Result<internal::ObjectFactory> {
+                    internal::ArgumentReader reader(*from, nullptr);
+                    const auto level = internal::ArgumentCodec<std::uint32_t>::read(reader);
+                    if (Status status = reader.end(); !status.ok()) return status;
+                    return internal::factory_of<A>(stage, level);
+                  });
+}
+
+}  // namespace
+
+void register_actors(internal::TypeTable& table, AppStage* stage) {
+  register_actor<Roomy>(table, stage);
+  register_actor<Tight>(table, stage);
+  table.add_combine(internal::combine_of<Told>(kAddTold));
+}
+
 }  // namespace seaway::sim

@@ -8,9 +8,21 @@
 #include <set>
 #include <vector>
 
+#include "seaway/app/type_table.hpp"
 #include "sim/app_ledger.hpp"
 #include "sim/app_messages.hpp"
 #include "sim/app_stage.hpp"
+
+namespace seaway::internal {
+
+/// The stage is the same for all, and known to whoever makes actors: it says nothing in bytes.
+template <>
+struct ArgumentCodec<sim::AppStage*> {
+  static std::string name() { return "stage"; }
+  static void write(ArgumentWriter&, sim::AppStage*) {}
+};
+
+}  // namespace seaway::internal
 
 namespace seaway::sim {
 
@@ -113,5 +125,14 @@ class Account {
   const AppLife life_;
   std::vector<std::uint64_t> numbers_;
 };
+
+/// Adds up what actors have told; hosts know it by its name.
+inline constexpr Combining kAddTold{"add", [](Told::Reader a, Told::Reader b, Told::Builder out) {
+                                      out.setValue(a.getValue() + b.getValue());
+                                    }};
+
+/// What hosts know by name, as processes would: all actors of a world but accounts, which travel as
+/// functions beside their frames, so that both are seen.
+void register_actors(internal::TypeTable& table, AppStage* stage);
 
 }  // namespace seaway::sim

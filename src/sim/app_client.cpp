@@ -300,11 +300,8 @@ template <class A>
 void AppClient::reduce(const ActorMesh<A>& mesh) {
   const CallOptions options{.deadline = random_call_options().deadline};
   const std::uint64_t number = stage_.ask(asked<A>("reduce", options));
-  const auto add = [](Told::Reader a, Told::Reader b, Told::Builder out) {
-    out.setValue(a.getValue() + b.getValue());
-  };
   auto future = mesh.reduce(
-      &A::plain, add, [&](auto m) { fill(m, number, 0); }, options);
+      &A::plain, kAddTold, [&](auto m) { fill(m, number, 0); }, options);
   static_cast<void>(future.then(
       inline_executor(), [&history = stage_.history, number](const Result<Reply<Told>>& sum) {
         history.answer(number, sum.status().code(), {}, 0);

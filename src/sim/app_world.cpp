@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "sim/app_actor.hpp"
 #include "sim/app_client.hpp"
 #include "sim/history_checker.hpp"
 #include "sim/process_faults.hpp"
@@ -32,6 +33,7 @@ class AppRun {
         stage_{ledger_, history_, world.hosts, [this](std::function<void()> work) {
                  simulation_->engine().post(std::move(work));
                }} {
+    register_actors(types_, &stage_);
     running_ledger = &ledger_;
   }
   ~AppRun() { running_ledger = nullptr; }
@@ -47,6 +49,7 @@ class AppRun {
     SimulationTuning tuning;
     tuning.limits.restart_pause_ns = 1'000'000;
     tuning.faults = world_.faults;
+    tuning.types = &types_;
     tuning.after_step = [this] { return look(); };
     tuning.choices_max = world_.edits.choices;
     simulation_ = std::make_shared<SimulatedWorld>(options, cluster, std::move(tuning));
@@ -179,6 +182,7 @@ class AppRun {
   const AppWorld world_;
   const SeedOptions& asked_;
   Verdict verdict_;
+  internal::TypeTable types_;  // What hosts know by name.
   std::shared_ptr<SimulatedWorld> simulation_;
   std::unique_ptr<HostTester> tester_;
   WorldTrace trace_;

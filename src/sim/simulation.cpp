@@ -62,6 +62,7 @@ SimulatedWorld::SimulatedWorld(const SimulationOptions& options, cluster::Embedd
     network.latency_min_ns = static_cast<std::uint64_t>(options_.latency_min.count());
     network.latency_max_ns = static_cast<std::uint64_t>(options_.latency_max.count());
     network.faults = tuning_.faults;
+    network.types = tuning_.types;
     network_ = std::make_unique<app::SimulatedNetwork>(*engine_, silos, network);
     return network_.get();
   };

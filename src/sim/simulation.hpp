@@ -34,6 +34,8 @@ struct SimulationTuning {
   std::function<void(const std::string& invariant, const std::string& text,
                      const std::source_location& at)>
       on_broken;
+  /// As SimulatedNetwork::Options; it outlives the world.
+  const internal::TypeTable* types = nullptr;
   /// As SeededOptions.
   std::optional<std::uint64_t> choices_max;
   /// Called after each step; false ends the simulation there.

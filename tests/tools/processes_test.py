@@ -42,7 +42,9 @@ def processes_of(directory):
     return found
 
 
-class ProcessesTest(unittest.TestCase):
+class Cluster:
+    """What tests of a cluster of processes have in common."""
+
     def setUp(self):
         self.directory = tempfile.mkdtemp(prefix="seaway")
         self.address = f"unix:{self.directory}/ctl.sock"
@@ -74,6 +76,8 @@ class ProcessesTest(unittest.TestCase):
         there = [p for p in self.status()["processes"] if p["there"] and p["role"] != "client"]
         return len(there) == 2 * islands
 
+
+class ProcessesTest(Cluster, unittest.TestCase):
     def test_a_cluster_starts_runs_a_program_and_ends_without_a_trace(self):
         self.start()
         self.assertEqual(sorted(processes_of(self.directory).values()),

@@ -68,11 +68,13 @@ Status Children::spawn(Running& running) {
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-  std::vector<char*> words = {const_cast<char*>("seaway")};
+  const bool is_own = running.child.program.empty();
+  const char* const program = is_own ? "/proc/self/exe" : running.child.program.c_str();
+  std::vector<char*> words = {const_cast<char*>(is_own ? "seaway" : program)};
   for (std::string& word : running.child.words) words.push_back(word.data());
   words.push_back(nullptr);
   const int error =
-      posix_spawn(&running.process, "/proc/self/exe", &actions, &attributes, words.data(), environ);
+      posix_spawn(&running.process, program, &actions, &attributes, words.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   running.starts_ns.push_back(clock_.now_ns());

@@ -19,6 +19,7 @@ struct Child {
   std::string name;                // "host 1".
   std::vector<std::string> words;  // What it is started with, behind the program's name.
   std::string log;                 // Where its output goes.
+  std::string program = {};        // Empty: this one.
 };
 
 /// Not thread-safe. Children that have been started end with this object, and, as they die with the

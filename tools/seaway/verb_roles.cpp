@@ -1,4 +1,5 @@
-// `seaway controller`, `seaway scheduler`, `seaway host`: one process of a cluster each.
+// One process of a cluster: what `seaway controller`, `seaway scheduler`, `seaway host` and
+// programs of users that are hosts have in common.
 
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -7,13 +8,16 @@
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "cluster/process.hpp"
 #include "config_flags.hpp"
 #include "private_files.hpp"
+#include "role_flags.hpp"
 #include "run_directory.hpp"
 #include "verbs.hpp"
 
@@ -60,7 +64,7 @@ void begin_anew() {
   execv("/proc/self/exe", pointers.data());
 }
 
-int play(const Arguments& arguments, Role role) {
+int play(const Arguments& arguments, Role role, std::shared_ptr<const Registry> registry) {
   if (arguments.dies_with_parent) {
     const pid_t parent = getppid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -92,6 +96,7 @@ int play(const Arguments& arguments, Role role) {
                                                   (role == Role::kHost ? "host" : "scheduler") +
                                                   std::to_string(arguments.island) + ".sock";
   }
+  options.registry = std::move(registry);
   options.on_orphaned = [] { kill(getpid(), kAnew); };
   options.on_stop = [] { kill(getpid(), SIGTERM); };
   auto process = cluster::Process::start(std::move(options), std::make_shared<const RealClock>());
@@ -107,8 +112,11 @@ int play(const Arguments& arguments, Role role) {
   return kCheckFailed;
 }
 
-void add_role(CLI::App& app, int& exit_code, const char* name, const char* summary, Role role) {
-  CLI::App* const verb = app.add_subcommand(name, summary);
+}  // namespace
+
+void add_role_flags(CLI::App& role_verb, int& exit_code, Role role,
+                    std::shared_ptr<const Registry> registry) {
+  CLI::App* const verb = &role_verb;
   const auto arguments = std::make_shared<Arguments>();
   add_config_flags(*verb, arguments->flags);
   if (role == Role::kController) {
@@ -122,17 +130,29 @@ void add_role(CLI::App& app, int& exit_code, const char* name, const char* summa
   }
   verb->add_flag("--die-with-parent", arguments->dies_with_parent,
                  "end as soon as whoever started it has ended");
-  verb->footer(std::string("example: seaway ") + name +
-               (role == Role::kController ? " --islands 2 --devices 4" : " --island 1"));
-  verb->callback([arguments, role, &exit_code] { exit_code = play(*arguments, role); });
-}
-
-}  // namespace
-
-void add_roles(CLI::App& app, int& exit_code) {
-  add_role(app, exit_code, "controller", "Play the controller of a cluster", Role::kController);
-  add_role(app, exit_code, "scheduler", "Play the scheduler of an island", Role::kIsland);
-  add_role(app, exit_code, "host", "Play the host of an island, with its devices", Role::kHost);
+  verb->callback([arguments, role, registry = std::move(registry), &exit_code] {
+    exit_code = play(*arguments, role, registry);
+  });
 }
 
 }  // namespace seaway::tools
+
+namespace seaway {
+
+int host_main(int argc, char** argv, const Registry& registry) {
+  CLI::App app("A host of a Seaway cluster, with what this program has registered");
+  int exit_code = tools::kDone;
+  tools::add_role_flags(app, exit_code, actor::Role::kHost,
+                        std::make_shared<const Registry>(registry));
+  app.footer(std::string("example: ") + argv[0] + " --island 1 --directory ./run");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // Help arrives here, too.
+    std::fprintf(stderr, "%s: %s\n\n%s", argv[0], error.what(), app.help().c_str());
+    return tools::kBadUsage;
+  }
+  return exit_code;
+}
+
+}  // namespace seaway

@@ -27,6 +27,7 @@ struct Arguments {
   std::string directory = default_directory();
   std::string cluster;
   std::string options;
+  std::string host_program;  // Empty: this one.
   double ready_s = 30;
 };
 
@@ -48,12 +49,15 @@ int next_signal(const sigset_t& signals, std::uint64_t most_ns) {
   return signal > 0 ? signal : 0;
 }
 
-Status start_all(Children& children, const ClusterConfig& config, const std::string& options) {
-  const auto start = [&](const std::string& name, std::vector<std::string> words) {
+Status start_all(Children& children, const ClusterConfig& config, const std::string& options,
+                 const std::string& host_program) {
+  const auto start = [&](const std::string& name, std::vector<std::string> words,
+                         const std::string& program = {}) {
     words.insert(words.end(), {"--directory", config.directory, "--die-with-parent"});
     std::string file = name;
     std::replace(file.begin(), file.end(), ' ', '-');
-    return children.start({name, std::move(words), config.directory + "/" + file + ".log"});
+    return children.start(
+        {name, std::move(words), config.directory + "/" + file + ".log", program});
   };
   // Everybody else is told by the controller.
   std::vector<std::string> controller = {"controller"};
@@ -73,7 +77,9 @@ Status start_all(Children& children, const ClusterConfig& config, const std::str
   for (std::uint32_t island = 0; island < config.islands; ++island) {
     const std::string number = std::to_string(island);
     for (const std::string role : {"scheduler", "host"}) {
-      Status status = start(role + " " + number, {role, "--island", number});
+      const bool is_other = role == "host" && !host_program.empty();
+      Status status = is_other ? start("host " + number, {"--island", number}, host_program)
+                               : start(role + " " + number, {role, "--island", number});
       if (!status.ok()) return status;
     }
   }
@@ -99,7 +105,8 @@ int up(const Arguments& arguments) {
   }
   const std::uint64_t begin_ns = clock.now_ns();
   Children children(clock);
-  if (Status status = start_all(children, config, arguments.options); !status.ok())
+  if (Status status = start_all(children, config, arguments.options, arguments.host_program);
+      !status.ok())
     return fail(status);
   bool is_ready = false, has_failed = false;
   for (;;) {
@@ -149,6 +156,10 @@ void add_up(CLI::App& app, int& exit_code) {
   add_config_flags(*start, arguments->flags);
   start->add_option("--options", arguments->options,
                     "more words of connect(): device_memory=64MiB,policy=shares");
+  start
+      ->add_option("--host-program", arguments->host_program,
+                   "a program of your own as the hosts, which calls seaway::host_main()")
+      ->check(CLI::ExistingFile);
   start
       ->add_option("--ready", arguments->ready_s, "give up when it is not ready in so many seconds")
       ->capture_default_str();

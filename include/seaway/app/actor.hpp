@@ -134,6 +134,9 @@ class Self {
   /// arrays and execute programs. Errors: kCancelled when that client has gone.
   Result<Client> client() const { return port_->client(); }
 
+  /// For the library: in whose name this actor calls others.
+  std::shared_ptr<internal::Caller> caller() const { return port_; }
+
  private:
   std::shared_ptr<internal::MemberPort> port_;
 };
@@ -213,6 +216,7 @@ class ActorType {
       return (static_cast<A*>(actor)->*restore)(Message<S>(std::move(raw)));
     };
     info_.snapshot_every = every;
+    info_.snapshot_schema = &capnp::_::rawSchema<S>();
     return *this;
   }
   /// Most messages of one host that wait at a member or are being handled: 1,024 by default. What

@@ -2,13 +2,18 @@
 
 #pragma once
 
+#include <tuple>
+
 #include "seaway/app/actor.hpp"
+#include "seaway/app/arguments.hpp"
 
 namespace seaway {
 
 namespace internal {
 
 std::uint64_t hash_of(std::string_view text);
+/// Of what a class says of itself: names, messages and habits; not of its code.
+std::uint64_t fingerprint_of(const ActorTypeInfo& type);
 
 template <class A>
 const std::shared_ptr<const ActorTypeInfo>& actor_type() {
@@ -17,7 +22,9 @@ const std::shared_ptr<const ActorTypeInfo>& actor_type() {
     A::describe(described);
     ActorTypeInfo info = described.take();
     info.name = type_name<A>();
-    info.id = hash_of(__PRETTY_FUNCTION__);
+    info.full_name = full_type_name<A>();
+    info.id = hash_of(info.full_name);
+    info.fingerprint = fingerprint_of(info);
     return std::make_shared<const ActorTypeInfo>(std::move(info));
   }();
   return type;
@@ -111,10 +118,34 @@ void run_handler(A& actor, M method, Invocation& invocation) {
 
 /// How members' objects are made: the arguments are copied for each of them, also at restarts.
 template <class A, class... Arguments>
+class ActorMaker final : public ObjectFactory::Maker {
+ public:
+  explicit ActorMaker(Arguments... arguments) : arguments_(std::move(arguments)...) {}
+
+  static Object make_from(const Self& self, const std::tuple<Arguments...>& arguments) {
+    return std::apply(
+        [&self](const Arguments&... each) {
+          return Object(new A(self, each...), [](void* object) { delete static_cast<A*>(object); });
+        },
+        arguments);
+  }
+  Object make(const Self& self) const override { return make_from(self, arguments_); }
+  Result<Construction> construction() const override {
+    if constexpr ((Encodable<Arguments> && ...)) {
+      return construction_of(arguments_);
+    } else {
+      return no_construction<Arguments...>(type_name<A>());
+    }
+  }
+
+ private:
+  const std::tuple<Arguments...> arguments_;
+};
+
+template <class A, class... Arguments>
 ObjectFactory factory_of(Arguments... arguments) {
-  return [... arguments = std::move(arguments)](const Self& self) {
-    return Object(new A(self, arguments...), [](void* object) { delete static_cast<A*>(object); });
-  };
+  return ObjectFactory(
+      std::make_shared<const ActorMaker<A, Arguments...>>(std::move(arguments)...));
 }
 
 }  // namespace internal
@@ -126,6 +157,10 @@ ActorType<A>& ActorType<A>::on(M method, Interleave interleave) {
   internal::MethodInfo info;
   info.request = capnp::typeId<typename Traits::Asked>();
   info.reply = internal::reply_type<typename Traits::Answer>();
+  info.request_schema = &capnp::_::rawSchema<typename Traits::Asked>();
+  if constexpr (!std::is_void_v<typename Traits::Answer>) {
+    info.reply_schema = &capnp::_::rawSchema<typename Traits::Answer>();
+  }
   info.name = internal::type_name<typename Traits::Asked>();
   info.is_interleaved = interleave == Interleave::kYes;
   info.is_stream = Traits::kKind == internal::MethodKind::kStream;

@@ -116,6 +116,23 @@ class [[nodiscard]] Stream {
   std::shared_ptr<Handle> handle_;
 };
 
+/// A combining function with a name, under which the hosts of a cluster of processes know it, too
+/// (Registry::reduction). A value. `name` outlives it.
+template <class F>
+struct Combining {
+  std::string_view name;
+  F combine;
+
+  template <class Left, class Right, class Out>
+  void operator()(const Left& left, const Right& right, Out out) const {
+    combine(left, right, out);
+  }
+};
+template <class F>
+Combining(std::string_view, F) -> Combining<F>;
+template <class F>
+Combining(const char*, F) -> Combining<F>;
+
 template <class A>
 class ActorRef;
 
@@ -166,7 +183,8 @@ class ActorMesh {
   /// and then along a tree of the hosts (at most eight children each): what arrives here is one
   /// message. Members of one host are combined in the order of their positions, hosts in that of
   /// their first members; the grouping depends on the placement alone. `combine` is associative
-  /// and commutative, and may run in any thread.
+  /// and commutative, and may run in any thread. Where hosts are processes it is a Combining that
+  /// they know by its name: else kInvalidArgument, or kNotFound.
   template <class M, class F, class... What>
   auto reduce(M method, F combine, const What&... what) const;
   /// Without an answer, to all members. What fails is counted by the caller and not reported.

@@ -60,6 +60,15 @@ void set_order(CallOrder& order, const What&... what) {
   }
 }
 
+template <class F>
+inline constexpr bool kIsCombining = false;
+template <class F>
+inline constexpr bool kIsCombining<Combining<F>> = true;
+
+/// `combine` as silos see it: of frames.
+template <class R, class F>
+Combine combine_of(F combine);
+
 template <class R, class F>
 Message<R> combine_two(const Message<R>& left, const Message<R>& right, const F& combine) {
   return make<R>([&](typename R::Builder out) { combine(*left, *right, out); });
@@ -81,6 +90,18 @@ Status wrong_class(std::uint32_t number, const Reference& reference, std::string
 
 template <class A>
 const std::shared_ptr<const ActorTypeInfo>& actor_type();
+
+template <class R, class F>
+Combine combine_of(F combine) {
+  Combine made = [combine](const RawMessage& left, const RawMessage& right) -> Result<RawMessage> {
+    return combine_two(Message<R>(left), Message<R>(right), combine).raw();
+  };
+  if constexpr (kIsCombining<F>) {
+    made.name = combine.name;
+    made.fingerprint = schema_fingerprint<R>();
+  }
+  return made;
+}
 
 }  // namespace internal
 
@@ -335,11 +356,7 @@ auto ActorMesh<A>::reduce(M method, F combine, const What&... what) const {
   internal::CallOrder order = this->order(method, what...);
   auto state = std::make_shared<internal::CallState<R>>(from->waiter(), from);
   order.one = state;
-  from->reduce(std::move(order),
-               [combine](const internal::RawMessage& left,
-                         const internal::RawMessage& right) -> Result<internal::RawMessage> {
-                 return internal::combine_two(Message<R>(left), Message<R>(right), combine).raw();
-               });
+  from->reduce(std::move(order), internal::combine_of<R>(std::move(combine)));
   return Future<Reply<R>>(std::move(state));
 }
 

@@ -41,7 +41,24 @@ constexpr std::string_view type_name() {
   return colon == std::string_view::npos ? name : name.substr(colon + 2);
 }
 
-/// The same, found at compile time.
+/// "demo::Counter" of the same.
+template <class T>
+constexpr std::string_view full_type_name() {
+  std::string_view name = __PRETTY_FUNCTION__;
+  const std::size_t begin = name.find("T = ") + 4;
+  return name.substr(begin, name.find_first_of(";]", begin) - begin);
+}
+
+/// Of all that a schema's type consists of: equal when two processes read each other's messages of
+/// that type, with the same names.
+std::uint64_t schema_fingerprint(const ::capnp::_::RawSchema& schema);
+template <class T>
+std::uint64_t schema_fingerprint() {
+  static const std::uint64_t fingerprint = schema_fingerprint(capnp::_::rawSchema<T>());
+  return fingerprint;
+}
+
+/// The name, found at compile time.
 template <class T>
 inline constexpr std::string_view kTypeName = type_name<T>();
 

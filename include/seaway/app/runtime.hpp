@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -20,6 +21,10 @@
 #include "seaway/array.hpp"
 #include "seaway/future.hpp"
 #include "seaway/status.hpp"
+
+namespace capnp::_ {  // What a generated type says of itself.
+struct RawSchema;
+}
 
 namespace seaway {
 
@@ -206,20 +211,27 @@ struct MethodInfo {
   std::string name;           // Of the request's type: "Add".
   bool is_interleaved = false;
   bool is_stream = false;
+  // What the two look like; of the reply null, where there is none.
+  const ::capnp::_::RawSchema* request_schema = nullptr;
+  const ::capnp::_::RawSchema* reply_schema = nullptr;
   /// Runs the handler: finish() of the invocation follows, now or later.
   std::function<void(void* actor, Invocation& invocation)> invoke;
 };
 
 /// What the runtime knows of a user's class. Made once, immutable.
 struct ActorTypeInfo {
-  std::string name;  // "Counter".
+  std::string name;       // "Counter".
+  std::string full_name;  // "demo::Counter": what processes call it.
   std::uint64_t id = 0;
+  /// Equal in two processes whose classes take and give the same messages: of all that follows.
+  std::uint64_t fingerprint = 0;
   std::vector<MethodInfo> methods;
   std::uint32_t mailbox_max = 1024;
   std::function<void(void*, const Death&)> on_death;
   std::function<RawMessage(void*)> snapshot;
   std::function<Status(void*, RawMessage)> restore;
   std::uint32_t snapshot_every = 1;
+  const ::capnp::_::RawSchema* snapshot_schema = nullptr;
   Status mistake;  // Why no mesh of this type can be spawned.
 
   const MethodInfo* find(std::uint64_t request) const {
@@ -232,8 +244,55 @@ struct ActorTypeInfo {
 
 /// A user's object, whatever its type.
 using Object = std::unique_ptr<void, void (*)(void*)>;
-/// Makes one member's object. May throw: then the member has not come to life.
-using ObjectFactory = std::function<Object(const Self& self)>;
+
+/// What objects are made from in another process, which knows their class: the arguments of a
+/// constructor, as bytes and what travels beside them. See seaway/app/arguments.hpp.
+struct Construction {
+  std::string signature;  // "integer, text".
+  std::vector<std::byte> bytes;
+  Attachments attachments;
+};
+
+/// Makes members' objects. A value; its copies share what it holds.
+class ObjectFactory {
+ public:
+  class Maker {
+   public:
+    virtual ~Maker() = default;
+    /// May throw: then the member has not come to life.
+    virtual Object make(const Self& self) const = 0;
+    /// Errors: kInvalidArgument when there is no way to say it in bytes, and why.
+    virtual Result<Construction> construction() const = 0;
+  };
+
+  ObjectFactory() = default;
+  explicit ObjectFactory(std::shared_ptr<const Maker> maker) : maker_(std::move(maker)) {}
+  /// A function, which is of use in this process alone.
+  template <class Make>
+  requires std::is_invocable_r_v<Object, const Make&, const Self&> ObjectFactory(  // NOLINT
+      Make make)
+      : maker_(std::make_shared<FunctionMaker<Make>>(std::move(make))) {}
+
+  Object operator()(const Self& self) const { return maker_->make(self); }
+  Result<Construction> construction() const { return maker_->construction(); }
+  explicit operator bool() const { return maker_ != nullptr; }
+
+ private:
+  template <class Make>
+  class FunctionMaker final : public Maker {
+   public:
+    explicit FunctionMaker(Make make) : make_(std::move(make)) {}
+    Object make(const Self& self) const override { return make_(self); }
+    Result<Construction> construction() const override {
+      return invalid_argument("a function that makes objects has no bytes");
+    }
+
+   private:
+    const Make make_;
+  };
+
+  std::shared_ptr<const Maker> maker_;
+};
 
 /// A mesh as handles know it. Immutable; the same in all processes.
 struct MeshInfo {
@@ -283,7 +342,23 @@ struct CallOrder {
 };
 
 /// Combines two replies into one. Pure and associative; it is called in whatever thread.
-using Combine = std::function<Result<RawMessage>(const RawMessage&, const RawMessage&)>;
+struct Combine {
+  using Function = std::function<Result<RawMessage>(const RawMessage&, const RawMessage&)>;
+
+  Combine() = default;
+  template <class F>
+  requires std::is_constructible_v<Function, F> Combine(F f)  // NOLINT: on purpose
+      : function(std::move(f)) {}
+
+  Result<RawMessage> operator()(const RawMessage& left, const RawMessage& right) const {
+    return function(left, right);
+  }
+  explicit operator bool() const { return function != nullptr; }
+
+  Function function;
+  std::string name;               // By which other processes know it; empty: they do not.
+  std::uint64_t fingerprint = 0;  // Of the type of the replies.
+};
 
 /// In whose name calls are made: a client, or a member. Any thread, unless said otherwise; what is
 /// called after the cluster's end fails with kCancelled.

@@ -79,7 +79,6 @@ Envelope make_envelope(Kind kind) {
   parcel->children = {4, 5};
   parcel->parent = 1;
   parcel->is_root = true;
-  parcel->request_name = "Add";
   envelope.parcel = std::move(parcel);
   return envelope;
 }
@@ -100,7 +99,7 @@ void expect_equal(const MeshInfo& one, const MeshInfo& other) {
 
 void expect_equal(const Parcel& one, const Parcel& other) {
   expect_equal(*one.mesh, *other.mesh);
-  EXPECT_EQ(one.factory != nullptr, other.factory != nullptr);
+  EXPECT_EQ(bool(one.factory), bool(other.factory));
   ASSERT_EQ(one.starts.size(), other.starts.size());
   for (std::size_t i = 0; i < one.starts.size(); ++i) {
     EXPECT_EQ(one.starts[i].index, other.starts[i].index);
@@ -125,11 +124,10 @@ void expect_equal(const Parcel& one, const Parcel& other) {
   EXPECT_EQ(seaway::to_string(*one.death), seaway::to_string(*other.death));
   EXPECT_EQ(one.death->member, other.death->member);
   EXPECT_EQ(one.death->incarnation, other.death->incarnation);
-  EXPECT_EQ(one.combine != nullptr, other.combine != nullptr);
+  EXPECT_EQ(bool(one.combine), bool(other.combine));
   EXPECT_EQ(one.children, other.children);
   EXPECT_EQ(one.parent, other.parent);
   EXPECT_EQ(one.is_root, other.is_root);
-  EXPECT_EQ(one.request_name, other.request_name);
 }
 
 void expect_equal(const Envelope& one, const Envelope& other) {
@@ -162,8 +160,8 @@ TEST_P(EnvelopeCodec, EachKindComesBackAsItWas) {
   const std::vector<Envelope> batch = {make_envelope(kind), bare};
   Parcels parcels;
 
-  const Frame frame = encode_batch(2, batch, kNow, parcels);
-  auto back = decode_batch(frame, kNow + 10'000, kSilos, parcels);
+  const Frame frame = encode_batch(2, batch, kNow, {nullptr, &parcels});
+  auto back = decode_batch(frame, kNow + 10'000, kSilos, {nullptr, &parcels});
 
   ASSERT_TRUE(back.ok()) << back.status().to_string();
   EXPECT_EQ(back->from, 2u);
@@ -191,8 +189,8 @@ TEST(EnvelopeBatches, ADeadlineThatHasPassedHasNextToNothingLeft) {
   Envelope never;
   Parcels parcels;
 
-  const Frame frame = encode_batch(1, std::vector{late, never}, kNow, parcels);
-  const auto back = decode_batch(frame, 50, kSilos, parcels).value();
+  const Frame frame = encode_batch(1, std::vector{late, never}, kNow, {nullptr, &parcels});
+  const auto back = decode_batch(frame, 50, kSilos, {nullptr, &parcels}).value();
 
   EXPECT_EQ(back.envelopes[0].deadline_ns, 51u);
   EXPECT_EQ(back.envelopes[1].deadline_ns, 0u);
@@ -205,8 +203,9 @@ TEST(EnvelopeBatches, NeighboursThatShareAPayloadStoreItOnce) {
   });
   Parcels parcels;
 
-  const Frame frame = encode_batch(1, std::vector<Envelope>(10, envelope), kNow, parcels);
-  const auto back = decode_batch(frame, kNow, kSilos, parcels).value();
+  const Frame frame =
+      encode_batch(1, std::vector<Envelope>(10, envelope), kNow, {nullptr, &parcels});
+  const auto back = decode_batch(frame, kNow, kSilos, {nullptr, &parcels}).value();
 
   EXPECT_LT(frame.words().size(), 1'500u);
   ASSERT_EQ(back.envelopes.size(), 10u);
@@ -222,10 +221,10 @@ TEST(EnvelopeBatches, AttachmentsAndFunctionsTravelBesideTheFrame) {
       Attachments{Bytes(std::vector<std::byte>(5, std::byte{1}))});
   Parcels parcels;
 
-  const Frame frame = encode_batch(1, std::vector{envelope}, kNow, parcels);
+  const Frame frame = encode_batch(1, std::vector{envelope}, kNow, {nullptr, &parcels});
   EXPECT_EQ(parcels.size(), 1u);
-  const auto back = decode_batch(frame, kNow, kSilos, parcels).value();
-  const auto again = decode_batch(frame, kNow, kSilos, parcels);
+  const auto back = decode_batch(frame, kNow, kSilos, {nullptr, &parcels}).value();
+  const auto again = decode_batch(frame, kNow, kSilos, {nullptr, &parcels});
 
   EXPECT_EQ(back.envelopes[0].payload.attachments, envelope.payload.attachments);
   EXPECT_EQ(again.status().code(), StatusCode::kProtocolError) << "each is taken once";
@@ -238,7 +237,7 @@ void expect_refused(const std::function<void(schema::EnvelopeBatch::Builder)>& f
   fill(builder.init_root<schema::EnvelopeBatch>());
   Parcels parcels;
 
-  const auto batch = decode_batch(builder.finish(), kNow, kSilos, parcels);
+  const auto batch = decode_batch(builder.finish(), kNow, kSilos, {nullptr, &parcels});
 
   EXPECT_EQ(batch.status().code(), StatusCode::kProtocolError);
   EXPECT_NE(batch.status().message().find(words), std::string::npos)
@@ -299,7 +298,7 @@ Frame frame_of(const std::vector<std::uint64_t>& words) {
 
 TEST(EnvelopeBatches, AFrameThatIsCutAnywhereIsRefusedOrRead) {
   Parcels parcels;
-  const Frame whole = encode_batch(2, small_batch(), kNow, parcels);
+  const Frame whole = encode_batch(2, small_batch(), kNow, {nullptr, &parcels});
   const std::vector<std::uint64_t> words(whole.words().begin(), whole.words().end());
   std::size_t refused = 0;
 
@@ -307,7 +306,7 @@ TEST(EnvelopeBatches, AFrameThatIsCutAnywhereIsRefusedOrRead) {
     Parcels beside = parcels;
     const auto batch =
         decode_batch(frame_of({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(size)}),
-                     kNow, kSilos, beside);
+                     kNow, kSilos, {nullptr, &beside});
     if (batch.ok()) continue;
     EXPECT_EQ(batch.status().code(), StatusCode::kProtocolError) << batch.status().to_string();
     ++refused;
@@ -318,7 +317,7 @@ TEST(EnvelopeBatches, AFrameThatIsCutAnywhereIsRefusedOrRead) {
 
 TEST(EnvelopeBatches, AByteThatChangedIsRefusedOrReadAndNothingElse) {
   Parcels parcels;
-  const Frame whole = encode_batch(2, small_batch(), kNow, parcels);
+  const Frame whole = encode_batch(2, small_batch(), kNow, {nullptr, &parcels});
   const std::vector<std::uint64_t> words(whole.words().begin(), whole.words().end());
   std::size_t refused = 0;
   std::size_t read = 0;
@@ -328,7 +327,7 @@ TEST(EnvelopeBatches, AByteThatChangedIsRefusedOrReadAndNothingElse) {
       std::vector<std::uint64_t> changed = words;
       changed[at / 8] ^= std::uint64_t{change} << at % 8 * 8;
       Parcels beside = parcels;
-      const auto batch = decode_batch(frame_of(changed), kNow, kSilos, beside);
+      const auto batch = decode_batch(frame_of(changed), kNow, kSilos, {nullptr, &beside});
       if (!batch.ok()) {
         ASSERT_EQ(batch.status().code(), StatusCode::kProtocolError) << batch.status().to_string();
         ++refused;
@@ -336,7 +335,7 @@ TEST(EnvelopeBatches, AByteThatChangedIsRefusedOrReadAndNothingElse) {
       }
       // What was accepted can be written again: nothing in it leads astray.
       Parcels again;
-      EXPECT_FALSE(encode_batch(batch->from, batch->envelopes, kNow, again).empty());
+      EXPECT_FALSE(encode_batch(batch->from, batch->envelopes, kNow, {nullptr, &again}).empty());
       ++read;
     }
   }

@@ -9,32 +9,45 @@ namespace {
 
 TEST(Table, CountsAForkThatTwoHaveTaken) {
   Table table(5);
-  Table::Held first(table, 3, 2);
+  table.take(3, {2, 1});
   EXPECT_EQ(table.clashes(), 0u);
 
-  Table::Held second(table, 3, 3);
+  table.take(3, {3, 1});
 
   EXPECT_EQ(table.clashes(), 1u);
 }
 
 TEST(Table, TellsAForkThatFellFromOneThatWasLaidDown) {
   Table table(5);
-  {
-    Table::Held laid(table, 0, 0);
-    Table::Held dropped(table, 1, 0);
-    EXPECT_EQ(table.held(), 2u);
-    laid.lay_down();
-  }
+  table.take(0, {0, 1});
+  table.take(1, {0, 1});
+  EXPECT_EQ(table.held(), 2u);
+
+  table.lay_down(0, {0, 1});
+  table.dies({0, 1});
 
   EXPECT_EQ(table.dropped(), 1u);
   EXPECT_EQ(table.held(), 0u);
-  Table::Held again(table, 0, 4);
+  table.take(0, {4, 1});
   EXPECT_EQ(table.clashes(), 0u);
+}
+
+TEST(Table, MayHearOfADeathAfterSomebodyElseHasTheFork) {
+  Table table(5);
+  table.take(1, {0, 1});
+  table.take(1, {1, 1});
+  ASSERT_EQ(table.clashes(), 1u);
+
+  table.dies({0, 1});
+
+  EXPECT_EQ(table.clashes(), 0u);
+  EXPECT_EQ(table.held(), 1u);
 }
 
 TEST(Table, IsDrawnWithForksBesideTheirHolders) {
   Table table(3);
-  Table::Held left(table, 1, 1), right(table, 2, 1);
+  table.take(1, {1, 1});
+  table.take(2, {1, 1});
   table.eats(1);
 
   EXPECT_EQ(table.picture(), "  0  |-1-|  2     meals: 0 1 0");
@@ -42,10 +55,10 @@ TEST(Table, IsDrawnWithForksBesideTheirHolders) {
 
 /// Two at a table of which the second dies over its first meal, and then each eats twice.
 void dine(Table& table) {
-  {
-    Table::Held left(table, 0, 1), right(table, 1, 1);
-    table.eats(1);
-  }
+  table.take(0, {1, 1});
+  table.take(1, {1, 1});
+  table.eats(1);
+  table.dies({1, 1});
   for (const std::uint32_t who : {0, 0, 1, 1}) table.eats(who);
 }
 
@@ -62,8 +75,9 @@ TEST(Table, SaysWhatWasWrongWithADinner) {
   Table nobody_died(2), hungry(2), held(2), clash(2);
   for (Table* table : {&hungry, &held, &clash}) dine(*table);
   hungry.eats(0);
-  Table::Held still(held, 1, 0);
-  Table::Held one(clash, 0, 0), other(clash, 0, 1);
+  held.take(1, {0, 1});
+  clash.take(0, {0, 1});
+  clash.take(0, {1, 2});
 
   EXPECT_EQ(message(nobody_died), "DATA_CORRUPTION: 0 forks were dropped, not the two of the dead");
   EXPECT_EQ(message(hungry), "DATA_CORRUPTION: philosopher 0 has eaten 3 times, not 2");

@@ -31,4 +31,10 @@ class Counter {
   std::int64_t total_;
 };
 
+/// Combines the answers of two counters. Hosts that are processes know it by its name.
+inline constexpr seaway::Combining kPlus{"app_name.plus",
+                                         [](Total::Reader a, Total::Reader b, Total::Builder out) {
+                                           out.setTotal(a.getTotal() + b.getTotal());
+                                         }};
+
 }  // namespace app_name_app

@@ -16,7 +16,8 @@ int fail(const seaway::Status& status) {
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-  // Which cluster: four hosts within this process, unless the command line names another.
+  // Which cluster: four hosts within this process, unless the command line names another, such as
+  // unix:/run/user/1000/seaway/ctl.sock, whose hosts are the program of host.cpp.
   const char* cluster = argument_count > 1 ? arguments[1] : "embedded:islands=4,devices=1";
   auto client = seaway::connect(cluster);
   if (!client.ok()) return fail(client.status());
@@ -35,10 +36,7 @@ int main(int argument_count, char** arguments) {
   }
 
   // One answer instead of many: they are combined on the way.
-  const auto plus = [](Total::Reader a, Total::Reader b, Total::Builder out) {
-    out.setTotal(a.getTotal() + b.getTotal());
-  };
-  const auto sum = counters->reduce(&Counter::look, plus).get();
+  const auto sum = counters->reduce(&Counter::look, kPlus).get();
   if (!sum.ok()) return fail(sum.status());
   std::printf("together %lld\n", static_cast<long long>((*sum)->getTotal()));
   return 0;

@@ -1,0 +1,234 @@
+// Envelopes over conversations: what comes in is handled in its order, what goes out has bytes.
+
+#include "cluster/actors.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "actor/engine_waiter.hpp"
+#include "app/undeliverable.hpp"
+#include "cluster/member.hpp"
+
+namespace seaway::cluster {
+
+using actor::Role;
+using app::Envelope;
+using app::kHub;
+using app::SiloId;
+using transport::ProcessId;
+
+namespace {
+
+/// Of one frame; a packet takes 16 MiB, and has some bytes of its own.
+constexpr std::size_t kFrameBytesMax = (std::size_t{16} << 20) - 4096;
+/// Ids of a silo's calls and meshes begin anew after so many lives; of a role there are 255 in one
+/// life of the controller, and nobody remembers what was in the one before.
+constexpr std::uint32_t kLivesMax = 4095;
+
+std::string text(std::uint64_t number) { return std::to_string(number); }
+
+}  // namespace
+
+Actors::Actors(actor::Engine& engine, Peers& peers, ActorsOptions options)
+    : engine_(engine),
+      peers_(peers),
+      options_(std::move(options)),
+      self_(silo_of(options_.name)),
+      waiter_(actor::make_engine_waiter(engine)),
+      door_(std::make_shared<app::Door>()) {
+  epochs_[kHub] = kUnheard;
+  for (std::uint32_t host = 0; host < options_.islands; ++host) {
+    epochs_[app::silo_of_host(host)] = kUnheard;
+  }
+  epochs_[self_] = options_.life;
+  app::Silo::Wiring wiring;
+  wiring.id = self_;
+  wiring.epoch = (options_.life - 1) % kLivesMax + 1;
+  wiring.engine = &engine;
+  wiring.network = this;
+  wiring.door = door_;
+  wiring.waiter = waiter_;
+  wiring.seed = options_.seed;
+  wiring.limits = options_.limits;
+  wiring.client_of = options_.client_of;
+  auto silo = std::make_unique<app::Silo>(std::move(wiring));
+  silo_ = silo.get();
+  const Frame poke = Frame::make(1, [](auto words) { words[0] = 0; });
+  door_->open(engine.spawn("actors", std::move(silo)), poke);
+}
+
+Actors::~Actors() { *is_here_ = false; }
+
+Result<std::shared_ptr<app::ClientCaller>> Actors::open() {
+  if (self_ >= kSilosMax) {
+    return resource_exhausted("the cluster has had " + text(options_.name.index) +
+                              " clients, and one more cannot use actors; restart the controller");
+  }
+  return std::make_shared<app::ClientCaller>(options_.name.index, *silo_);
+}
+
+SiloId Actors::silo_of(const RoleName& name) const {
+  if (name.role == Role::kHost) return app::silo_of_host(name.index);
+  if (name.role == Role::kClient) return app::silo_of_client(name.index, options_.islands);
+  return kHub;
+}
+
+ProcessId Actors::process_of_silo(SiloId silo) const {
+  if (silo == kHub) return process_of({Role::kController, 0}, options_.islands);
+  if (!is_client(silo)) {
+    return process_of({Role::kHost, app::host_of_silo(silo)}, options_.islands);
+  }
+  // Clients know each other through the hub.
+  const RoleName client{Role::kClient, silo - options_.islands};
+  const RoleName next = is_client(self_) ? RoleName{Role::kController, 0} : client;
+  return process_of(next, options_.islands);
+}
+
+std::uint32_t Actors::epoch(SiloId silo) const {
+  const auto found = epochs_.find(silo);
+  return found == epochs_.end() ? 0 : found->second;
+}
+
+void Actors::for_each_up(const std::function<void(SiloId)>& use) const {
+  for (const auto& [silo, epoch] : epochs_) {
+    if (epoch != 0) use(silo);
+  }
+}
+
+void Actors::set_epoch(SiloId silo, std::uint32_t epoch) {
+  if (epoch == 0 && is_client(silo)) {
+    epochs_.erase(silo);
+  } else {
+    epochs_[silo] = epoch;
+  }
+}
+
+void Actors::on_news(const PeerNews& news) {
+  if (news.name.role == Role::kIsland) return;
+  const SiloId silo = silo_of(news.name);
+  const std::uint32_t epoch = news.is_lost ? 0 : std::max(news.life, 1u);
+  set_epoch(silo, epoch);
+  put({.silo = silo, .is_lost = news.is_lost});
+  if (is_hub() && is_client(silo)) tell_clients(silo, epoch);
+}
+
+/// All of one, and one that has come of all others.
+void Actors::tell_clients(SiloId client, std::uint32_t epoch) {
+  for (const auto& [other, life] : epochs_) {
+    if (!is_client(other) || other == client) continue;
+    peers_.send_to_silo(process_of_silo(other), other, app::encode_news({client, epoch}));
+    if (epoch == 0) continue;
+    peers_.send_to_silo(process_of_silo(client), client, app::encode_news({other, life}));
+  }
+}
+
+void Actors::on_frame(ProcessId from, SiloId to, Frame frame) {
+  put({.silo = to, .is_frame = true, .from = from, .frame = std::move(frame)});
+}
+
+/// Not at once: it may be told within something that the silo does.
+void Actors::put(Event event) {
+  events_.push_back(std::move(event));
+  if (std::exchange(is_draining_, true)) return;
+  engine_.post([this, here = is_here_] {
+    if (*here) drain();
+  });
+}
+
+void Actors::drain() {
+  is_draining_ = false;
+  for (std::deque<Event> events = std::exchange(events_, {}); !events.empty(); events.pop_front()) {
+    Event& event = events.front();
+    if (event.is_frame) {
+      read(event);
+    } else if (!event.batch.empty()) {
+      door_->deliver(event.batch);
+    } else {
+      // What came before the word is looked at before it.
+      silo_->receive({});
+      event.is_lost ? silo_->on_silo_lost(event.silo) : silo_->on_silo_back(event.silo);
+    }
+  }
+}
+
+/// Nobody speaks for another one, but the hub for clients to clients.
+void Actors::read(Event& event) {
+  if (event.silo != self_) return relay(event.from, event.silo, event.frame);
+  auto batch = app::decode_batch(event.frame, engine_.clock().now_ns(), kSilosMax,
+                                 {options_.types, nullptr});
+  Status status = batch.status();
+  if (status.ok()) {
+    const bool is_handed_on = event.from == process_of({Role::kController, 0}, options_.islands) &&
+                              is_client(self_) && is_client(batch->from);
+    if (process_of_silo(batch->from) != event.from && !is_handed_on) {
+      status = protocol_error("process " + text(event.from) + " speaks for " +
+                              app::silo_name(batch->from, options_.islands));
+    }
+  }
+  if (!status.ok()) {
+    return peers_.begin_anew(event.from, status);
+  }
+  for (const app::SiloNews& news : batch->news) {
+    if (event.from != process_of({Role::kController, 0}, options_.islands)) break;
+    if (!is_client(news.silo) || news.silo == self_) continue;
+    set_epoch(news.silo, news.epoch);
+    silo_->receive({});
+    news.epoch == 0 ? silo_->on_silo_lost(news.silo) : silo_->on_silo_back(news.silo);
+  }
+  if (epoch(batch->from) != 0 && !batch->envelopes.empty()) door_->deliver(batch->envelopes);
+}
+
+void Actors::relay(ProcessId from, SiloId to, const Frame& frame) {
+  if (!is_hub() || !is_client(to) || epoch(to) == 0) return;
+  const auto sender = app::read_sender(frame);
+  if (!sender.ok() || !is_client(*sender) || process_of_silo(*sender) != from) {
+    return peers_.begin_anew(from, sender.ok()
+                                       ? protocol_error("process " + text(from) + " speaks for " +
+                                                        app::silo_name(*sender, options_.islands))
+                                       : sender.status());
+  }
+  peers_.send_to_silo(process_of_silo(to), to, frame);
+}
+
+void Actors::send(SiloId, SiloId to, std::vector<Envelope>& batch) {
+  if (epoch(to) != 0) {
+    std::vector<Envelope> whole;
+    whole.reserve(batch.size());
+    for (Envelope& envelope : batch) {
+      if (Status status = app::check_travels(envelope); !status.ok()) {
+        // In its place among the others.
+        send_frames(to, whole);
+        whole.clear();
+        send_instead(to, envelope, status);
+      } else {
+        whole.push_back(std::move(envelope));
+      }
+    }
+    send_frames(to, whole);
+  }
+  batch.clear();
+}
+
+void Actors::send_frames(SiloId to, std::span<Envelope> batch) {
+  if (batch.empty()) return;
+  Frame frame = app::encode_batch(self_, batch, engine_.clock().now_ns(), {});
+  if (frame.size_bytes() <= kFrameBytesMax) {
+    return peers_.send_to_silo(process_of_silo(to), to, std::move(frame));
+  }
+  if (batch.size() > 1) {
+    send_frames(to, batch.first(batch.size() / 2));
+    return send_frames(to, batch.subspan(batch.size() / 2));
+  }
+  send_instead(to, batch.front(),
+               resource_exhausted("a message of " + text(frame.size_bytes()) + " bytes to " +
+                                  app::silo_name(to, options_.islands) + "; the limit is " +
+                                  text(kFrameBytesMax) + ": send it in parts"));
+}
+
+void Actors::send_instead(SiloId to, const Envelope& envelope, const Status& why) {
+  app::Undeliverable word = app::undeliverable(envelope, to, why);
+  if (word.instead) send_frames(to, std::span(&*word.instead, 1));
+  if (word.back) put({.silo = self_, .batch = {*std::move(word.back)}});
+}
+
+}  // namespace seaway::cluster

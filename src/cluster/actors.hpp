@@ -1,0 +1,113 @@
+// Actors: the silo of one process of a cluster, and how it talks with those of the others.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actor/engine.hpp"
+#include "app/client_caller.hpp"
+#include "app/envelope_codec.hpp"
+#include "app/silo.hpp"
+#include "cluster/peers.hpp"
+#include "seaway/app/type_table.hpp"
+
+namespace seaway::cluster {
+
+struct ActorsOptions {
+  RoleName name;  // The controller, a host or a client.
+  std::uint32_t islands = 1;
+  std::uint32_t life = 1;
+  std::uint64_t seed = 0;
+  /// What can be made here, of a host; it outlives the process. Null: nothing.
+  const internal::TypeTable* types = nullptr;
+  app::SiloLimits limits = {};
+  /// In whose sessions members put arrays and execute programs.
+  std::function<Result<Client>(std::uint32_t client)> client_of = {};
+};
+
+/// The silo of a host runs its members; that of a client has its ends of calls; that of the
+/// controller, the hub, knows the names. Envelopes go as frames, directly from process to process;
+/// only between two clients, who have no connection, the hub hands them on, and tells clients of
+/// each other. What cannot be sent fails for whoever waits for it.
+///
+/// A silo's life is that of its process. Who is lost in a conversation is lost for the silo, and
+/// what came from there before is handled before that word. Two hosts that live and cannot reach
+/// each other lose each other in the same way: members of the one whose parent is on the other end
+/// when their own host has noticed, at about the time at which others are started instead.
+///
+/// The engine's control thread only, unless said otherwise. It outlives the engine's actors.
+class Actors final : public app::Network {
+ public:
+  Actors(actor::Engine& engine, Peers& peers, ActorsOptions options);
+  ~Actors() override;
+  Actors(const Actors&) = delete;
+  Actors& operator=(const Actors&) = delete;
+
+  void on_news(const PeerNews& news);
+  /// A frame of another process for silo `to`.
+  void on_frame(transport::ProcessId from, app::SiloId to, Frame frame);
+
+  /// A client's: the end of its calls. Any thread. Errors: kResourceExhausted when there have been
+  /// too many clients in this life of the cluster for one more that uses actors.
+  Result<std::shared_ptr<app::ClientCaller>> open();
+  /// Says what there is to say, before this process leaves.
+  void finish() { silo_->receive({}); }
+  /// Before the engine stops: nothing of it is touched by futures any more. Any thread.
+  void detach() { waiter_->detach(); }
+
+  // Network.
+  void send(app::SiloId from, app::SiloId to, std::vector<app::Envelope>& batch) override;
+  std::uint32_t epoch(app::SiloId silo) const override;
+  std::uint32_t silos() const override { return kSilosMax; }
+  std::uint32_t hosts() const override { return options_.islands; }
+  void for_each_up(const std::function<void(app::SiloId)>& use) const override;
+
+  /// For tests.
+  app::Silo& silo() { return *silo_; }
+
+ private:
+  /// Meshes and requests are numbered behind the number of their silo, which has so many bits.
+  static constexpr std::uint32_t kSilosMax = 1u << 24;
+
+  struct Event {
+    app::SiloId silo = 0;
+    bool is_frame = false;
+    bool is_lost = false;
+    transport::ProcessId from = 0;
+    Frame frame = {};
+    std::vector<app::Envelope> batch = {};  // Of this process itself.
+  };
+
+  app::SiloId silo_of(const RoleName& name) const;
+  transport::ProcessId process_of_silo(app::SiloId silo) const;
+  bool is_client(app::SiloId silo) const { return silo > options_.islands; }
+  bool is_hub() const { return self_ == app::kHub; }
+  void put(Event event);
+  void drain();
+  void read(Event& event);
+  void relay(transport::ProcessId from, app::SiloId to, const Frame& frame);
+  void tell_clients(app::SiloId client, std::uint32_t epoch);
+  void set_epoch(app::SiloId silo, std::uint32_t epoch);
+  void send_frames(app::SiloId to, std::span<app::Envelope> batch);
+  void send_instead(app::SiloId to, const app::Envelope& envelope, const Status& why);
+
+  actor::Engine& engine_;
+  Peers& peers_;
+  const ActorsOptions options_;
+  const app::SiloId self_;
+  std::shared_ptr<internal::Waiter> waiter_;
+  std::shared_ptr<app::Door> door_;
+  app::Silo* silo_ = nullptr;  // Owned by the engine, as all actors.
+  std::map<app::SiloId, std::uint32_t> epochs_;
+  std::deque<Event> events_;
+  bool is_draining_ = false;
+  std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);
+};
+
+}  // namespace seaway::cluster

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Users' actors on clusters of real processes: the demos check themselves, whoever is killed, and a
+program of a user's own is a host."""
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from processes_test import COMMAND, PATIENCE_S, processes_of, seaway, until
+from processes_test import Cluster
+
+APP = os.environ["SEAWAY_APP"]
+APP_HOST = os.environ["SEAWAY_APP_HOST"]
+
+
+class AppsTest(Cluster, unittest.TestCase):
+    def run_demo(self, *words):
+        return seaway("run", *words, "--cluster", self.address)
+
+    def test_each_demo_on_actors_passes_its_own_check(self):
+        self.start("--islands", "4", "--devices", "4", "--options", "device_memory=64MiB")
+        for words in (["pingpong", "--quick"], ["skynet", "--size", "10000"], ["philosophers"],
+                      ["kv", "--quick"], ["pipeline_feed"]):
+            with self.subTest(demo=words[0]):
+                done = self.run_demo(*words)
+                self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+
+    def test_demos_of_several_tenants_pass_their_own_check(self):
+        self.start("--islands", "1", "--devices", "2")
+        done = self.run_demo("deadlock", "--quick")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+
+    def test_kv_stays_linearizable_while_hosts_and_another_client_are_killed(self):
+        self.start("--islands", "4", "--devices", "1", "--options", "device_memory=16MiB")
+        other = subprocess.Popen([COMMAND, "run", "kv", "--size", "1000000", "--cluster", self.address],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        kv = subprocess.Popen([COMMAND, "run", "kv", "--size", "4000", "--cluster", self.address],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        until(lambda: sum(p["role"] == "client" and p["there"] for p in self.status()["processes"]) == 2,
+              "both users are there")
+        other.send_signal(signal.SIGKILL)
+        other.wait()
+        kills = 0
+        # Its users are on host 0.
+        while kv.poll() is None and kills < 6:
+            name = f"host {1 + kills % 3}"
+            os.kill(self.process(name), signal.SIGKILL)
+            kills += 1
+            until(lambda: self.is_whole(islands=4) or kv.poll() is not None, "it is there again")
+        output, errors = kv.communicate(timeout=PATIENCE_S)
+        self.assertGreaterEqual(kills, 1)
+        self.assertEqual(kv.returncode, 0, errors + output)
+        self.assertIn("linearizable", output)
+        self.assertEqual(int(re.search(r"^(\d+) operations", output)[1]), 6 * 4000)
+
+    def test_a_users_own_program_is_a_host(self):
+        self.start("--islands", "2", "--devices", "1", "--host-program", APP_HOST)
+        done = subprocess.run([APP, self.address], capture_output=True, text=True, timeout=PATIENCE_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("together 26", done.stdout)
+        done = self.run_demo("pingpong", "--quick")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"NOT_FOUND: Player\[0\] on host 0 could not be made: the program of this "
+                                      r"host knows no actors of class .*Player; it knows: .*Counter")
+
+    def test_the_commands_own_hosts_do_not_know_a_users_app(self):
+        self.start("--islands", "2", "--devices", "1")
+        done = subprocess.run([APP, self.address], capture_output=True, text=True, timeout=PATIENCE_S)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("NOT_FOUND", done.stderr)
+        self.assertIn("Registry::actor<", done.stderr)
+
+    def test_a_host_program_explains_its_flags(self):
+        done = subprocess.run([APP_HOST, "--help"], capture_output=True, text=True, timeout=PATIENCE_S)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("--island", done.stdout)
+        done = subprocess.run([APP_HOST, "--iland", "1"], capture_output=True, text=True, timeout=PATIENCE_S)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--iland", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

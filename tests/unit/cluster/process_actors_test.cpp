@@ -1,0 +1,327 @@
+// Users' actors over real sockets, here with all processes in one: what is registered runs there,
+// what is not is refused, and who dies is noticed.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include "cast.hpp"
+#include "cluster/process.hpp"
+#include "seaway/host_main.hpp"
+
+namespace seaway::cluster {
+namespace {
+
+using actor::Role;
+using namespace app_test;
+
+constexpr Combining kSum{"sum", [](Total::Reader a, Total::Reader b, Total::Builder out) {
+                           out.setTotal(a.getTotal() + b.getTotal());
+                         }};
+
+/// Calls a counter that it was given when it was made.
+class Caller {
+ public:
+  static void describe(ActorType<Caller>& type) { type.on(&Caller::add).on(&Caller::scan); }
+  Caller(Self self, ActorRef<Counter> counter, const std::vector<std::string>& words)
+      : self_(std::move(self)), counter_(std::move(counter)), words_(words) {}
+
+  Task<Reply<Total>> add(Request<Add> request) {
+    const auto total = co_await counter_.call(
+        &Counter::add, [&](Add::Builder m) { m.setAmount(request->getAmount()); });
+    if (!total.ok()) co_return total.status();
+    co_return make<Total>([&](Total::Builder m, Attached& beside) {
+      m.setTotal(total.value()->getTotal());
+      m.setName(words_.back());
+      beside.add(counter_);
+    });
+  }
+  Task<> scan(Request<Scan> request, Writer<Total> out) {
+    for (std::uint32_t i = 0; i < request->getCount(); ++i) {
+      const auto written = co_await out.write([i](Total::Builder m) { m.setTotal(i); });
+      if (!written.ok()) co_return;
+    }
+  }
+
+ private:
+  Self self_;
+  ActorRef<Counter> counter_;
+  const std::vector<std::string> words_;
+};
+
+/// No host knows it.
+class Stranger {
+ public:
+  static void describe(ActorType<Stranger>& type) { type.on(&Stranger::add); }
+  explicit Stranger(const Self&) {}
+  Reply<Total> add(Request<Add>) { return {}; }
+};
+
+/// It was given what does not travel.
+class Rooted {
+ public:
+  static void describe(ActorType<Rooted>&) {}
+  Rooted(const Self&, const std::shared_ptr<int>&) {}
+};
+
+class ActorsOverProcesses : public testing::Test {
+ protected:
+  ActorsOverProcesses() {
+    std::string name = testing::TempDir() + "seawayXXXXXX";
+    directory_ = mkdtemp(name.data());
+    auto registry = std::make_shared<Registry>();
+    registry->actor<Counter>().actor<Counter, std::int64_t>();
+    registry->actor<Caller, ActorRef<Counter>, std::vector<std::string>>();
+    registry->reduction<Total>(kSum);
+    NativeFunction twice{.parameters = {f32({1})}, .outputs = {f32({1})}};
+    twice.body = [](auto operands, auto outputs, std::byte*) {
+      float value = 0;
+      std::memcpy(&value, operands[0], sizeof(value));
+      value *= 2;
+      std::memcpy(outputs[0], &value, sizeof(value));
+      return Status();
+    };
+    registry->native("twice", twice);
+    registry_ = registry;
+  }
+  ~ActorsOverProcesses() override {
+    processes_.clear();
+    rmdir(directory_.c_str());
+  }
+
+  std::string address(const RoleName& name) const {
+    return "unix:" + directory_ + "/" + std::to_string(static_cast<int>(name.role)) + "-" +
+           std::to_string(name.index);
+  }
+  Status start(const RoleName& name) {
+    ProcessOptions options;
+    options.name = name;
+    options.listen = address(name);
+    options.spec = "embedded:islands=2,devices=1,device_memory=16MiB,threads=1";
+    options.cluster = 77;
+    options.silence_ns = 30'000'000'000;  // A busy machine is no dead one.
+    if (name.role == Role::kHost) options.registry = registry_;
+    if (name.role != Role::kController) options.join = address({Role::kController, 0});
+    auto process = Process::start(std::move(options), clock_);
+    if (!process.ok()) return process.status();
+    processes_[name] = *process;
+    return {};
+  }
+  void start_all() {
+    ASSERT_EQ(start({Role::kController, 0}), Status());
+    for (std::uint32_t island = 0; island < 2; ++island) {
+      ASSERT_EQ(start({Role::kIsland, island}), Status());
+      ASSERT_EQ(start({Role::kHost, island}), Status());
+    }
+  }
+  void end(const RoleName& name) { processes_.erase(name); }
+  Client client() const { return seaway::connect(address({Role::kController, 0})).value(); }
+
+  static std::int64_t add(const ActorRef<Counter>& counter, std::int64_t amount) {
+    const auto total =
+        counter.call(&Counter::add, [amount](Add::Builder m) { m.setAmount(amount); }).get();
+    EXPECT_TRUE(total.ok()) << total.status().to_string();
+    return total.ok() ? total.value()->getTotal() : -1;
+  }
+
+  std::string directory_;
+  std::shared_ptr<const Registry> registry_;
+  std::shared_ptr<const Clock> clock_ = std::make_shared<const RealClock>();
+  std::map<RoleName, std::shared_ptr<Process>> processes_;
+};
+
+TEST_F(ActorsOverProcesses, AreMadeFromArgumentsCalledAndStopped) {
+  start_all();
+  const Client client = this->client();
+
+  const auto counters = client.spawn<Counter>(client.hosts(), 5);
+
+  ASSERT_TRUE(counters.ok()) << counters.status().to_string();
+  EXPECT_EQ(counters->size(), 2u);
+  EXPECT_EQ(add(counters->at(0), 1), 6);
+  EXPECT_EQ(add(counters->at(1), 2), 7);
+  EXPECT_EQ(add(counters->at(1), 2), 9);
+  EXPECT_TRUE(counters->stop().get().ok());
+  const auto gone = counters->at(0).call(&Counter::nothing).get();
+  EXPECT_EQ(gone.status().code(), StatusCode::kActorLost) << gone.status().to_string();
+}
+
+TEST_F(ActorsOverProcesses, CallEachOtherAndHandOnReferences) {
+  start_all();
+  const Client client = this->client();
+  const auto counters = client.spawn<Counter>(client.hosts(), 0).value();
+
+  const auto callers =
+      client.spawn<Caller>(client.hosts(), counters.at(1), std::vector<std::string>{"one", "two"});
+
+  ASSERT_TRUE(callers.ok()) << callers.status().to_string();
+  const auto total =
+      callers->at(0).call(&Caller::add, [](Add::Builder m) { m.setAmount(4); }).get();
+  ASSERT_TRUE(total.ok()) << total.status().to_string();
+  EXPECT_EQ(total.value()->getTotal(), 4);
+  EXPECT_STREQ(total.value()->getName().cStr(), "two");
+  const auto handed_on = total.value().actor<Counter>(0);
+  ASSERT_TRUE(handed_on.ok()) << handed_on.status().to_string();
+  EXPECT_EQ(handed_on->to_string(), "Counter[1]");
+  EXPECT_EQ(add(*handed_on, 3), 7);
+}
+
+TEST_F(ActorsOverProcesses, AnswerWithStreamsAndReductions) {
+  start_all();
+  const Client client = this->client();
+  const auto counters = client.spawn<Counter>(client.hosts().each("more", 3), 2).value();
+  const auto callers =
+      client.spawn<Caller>(client.hosts(), counters.at(0), std::vector<std::string>{}).value();
+
+  const auto sum =
+      counters.reduce(&Counter::add, kSum, [](Add::Builder m) { m.setAmount(5); }).get();
+  std::uint32_t items = 0;
+  const auto stream = callers.at(1).stream(&Caller::scan, [](Scan::Builder m) { m.setCount(100); });
+  for (;;) {
+    const auto item = stream.next().get();
+    ASSERT_TRUE(item.ok()) << item.status().to_string();
+    if (!*item) break;
+    ASSERT_TRUE((*item)->reply.ok()) << (*item)->reply.status().to_string();
+    EXPECT_EQ((*item)->reply.value()->getTotal(), items++);
+  }
+
+  ASSERT_TRUE(sum.ok()) << sum.status().to_string();
+  EXPECT_EQ(sum.value()->getTotal(), 6 * 7);
+  EXPECT_EQ(items, 100u);
+}
+
+TEST_F(ActorsOverProcesses, AnArgumentThatIsStillToComeIsPassedOnBetweenHosts) {
+  start_all();
+  const Client client = this->client();
+  const auto counters = client.spawn<Counter>(client.hosts(), 1).value();
+
+  const auto one = counters.at(0).call(&Counter::add, [](Add::Builder m) { m.setAmount(10); });
+  const auto two = counters.at(1).call(&Counter::total, one).get();
+
+  ASSERT_TRUE(two.ok()) << two.status().to_string();
+  EXPECT_EQ(two.value()->getTotal(), 12);
+}
+
+TEST_F(ActorsOverProcesses, OfOneClientAreFoundWatchedAndStoppedByAnother) {
+  start_all();
+  auto owner = std::make_unique<Client>(client());
+  const Client other = client();
+  const auto own = owner->spawn<Counter>(SpawnOptions(owner->hosts()).named("counters"), 0).value();
+
+  const auto found = other.find<Counter>("counters");
+
+  ASSERT_TRUE(found.ok()) << found.status().to_string();
+  EXPECT_EQ(add(found->at(1), 3), 3);
+  EXPECT_EQ(add(own.at(1), 3), 6);
+  std::promise<std::string> died;
+  found->at(1).on_death(inline_executor(), [&died, is_first = true](const Death& death) mutable {
+    if (std::exchange(is_first, false)) died.set_value(death.name);
+  });
+  // In the order of its asking: the watch is there before.
+  EXPECT_TRUE(found->at(0).stop().get().ok());
+  EXPECT_TRUE(found->at(1).call(&Counter::nothing).get().ok());
+  found->at(1).kill();
+  EXPECT_EQ(died.get_future().get(), "Counter[1]");
+  owner.reset();
+  for (;;) {  // Both hosts and the hub hear that it has gone.
+    const auto gone = found->at(1).call(&Counter::nothing).get();
+    if (gone.ok()) continue;
+    EXPECT_EQ(gone.status().code(), StatusCode::kActorLost) << gone.status().to_string();
+    break;
+  }
+  while (other.find<Counter>("counters").status().code() != StatusCode::kNotFound) continue;
+}
+
+TEST_F(ActorsOverProcesses, OfAHostThatEndsBeginAnewOnAnother) {
+  start_all();
+  const Client client = this->client();
+  const auto counters = client.spawn<Counter>(client.hosts(), 3).value();
+  EXPECT_EQ(add(counters.at(1), 1), 4);
+  EXPECT_EQ(add(counters.at(0), 1), 4);
+
+  end({Role::kHost, 1});
+
+  const auto again =
+      counters.at(1)
+          .call(
+              &Counter::add, [](Add::Builder m) { m.setAmount(1); }, CallOptions{.retries = 20})
+          .get();
+  ASSERT_TRUE(again.ok()) << again.status().to_string();
+  EXPECT_EQ(again.value()->getTotal(), 4);
+  EXPECT_EQ(add(counters.at(0), 1), 5);
+  const auto nowhere = client.spawn<Counter>(client.hosts(), 3);
+  EXPECT_EQ(nowhere.status().code(), StatusCode::kHostLost) << nowhere.status().to_string();
+}
+
+TEST_F(ActorsOverProcesses, AreRefusedWhereTheyAreNotKnownWithTheNextStep) {
+  start_all();
+  const Client client = this->client();
+  const auto refused = [](const auto& spawned, StatusCode code, const std::string& words) {
+    EXPECT_EQ(spawned.status().code(), code) << spawned.status().to_string();
+    EXPECT_NE(spawned.status().message().find(words), std::string::npos)
+        << spawned.status().to_string();
+  };
+
+  refused(client.spawn<Stranger>(client.hosts()), StatusCode::kNotFound, "Stranger; it knows: ");
+  refused(client.spawn<Counter>(client.hosts(), 2.5), StatusCode::kInvalidArgument,
+          "from (), (integer), and not from (number)");
+  refused(client.spawn<Counter>(client.hosts(), -5), StatusCode::kUserFunctionError,
+          "it counts from 0");
+  refused(client.spawn<Rooted>(client.hosts(), std::make_shared<int>(1)),
+          StatusCode::kInvalidArgument, "argument 1 of its constructor");
+  const auto counters = client.spawn<Counter>(client.hosts(), 1).value();
+  const auto unnamed = counters.reduce(
+      &Counter::add, [](Total::Reader, Total::Reader, Total::Builder) {}, [](Add::Builder) {});
+  refused(unnamed.get(), StatusCode::kInvalidArgument, "Combining");
+  const Combining other{"product", [](Total::Reader, Total::Reader, Total::Builder) {}};
+  refused(counters.reduce(&Counter::add, other, [](Add::Builder) {}).get(), StatusCode::kNotFound,
+          "knows no reduction \"product\"; it knows: sum");
+  EXPECT_EQ(add(counters.at(0), 1), 2);
+}
+
+TEST_F(ActorsOverProcesses, AMessageThatIsTooLargeFailsAloneAndTheNextOneArrives) {
+  start_all();
+  const Client client = this->client();
+  const auto counters = client.spawn<Counter>(client.hosts(), 1).value();
+
+  const auto large = counters.at(1).call(
+      &Counter::ask, [](Ask::Builder m) { m.setText(std::string(std::size_t{17} << 20, 'x')); });
+
+  EXPECT_EQ(large.get().status().code(), StatusCode::kResourceExhausted)
+      << large.get().status().to_string();
+  EXPECT_EQ(add(counters.at(1), 1), 2);
+}
+
+TEST_F(ActorsOverProcesses, NativeFunctionsRunWhereTheyAreRegisteredAndAreElseRefusedAtOnce) {
+  start_all();
+  const Client client = this->client();
+  const auto nothing = [](auto, auto, std::byte*) { return Status(); };
+  const NativeFunction one{.parameters = {f32({1})}, .outputs = {f32({1})}, .body = nothing};
+  const NativeFunction two{.parameters = {f32({2})}, .outputs = {f32({2})}, .body = nothing};
+
+  const auto unknown = client.native("thrice", one);
+  const auto other = client.native("twice", two);
+  const auto twice = client.native("twice", one);
+
+  EXPECT_EQ(unknown.status().code(), StatusCode::kNotFound) << unknown.status().to_string();
+  EXPECT_NE(unknown.status().message().find("Registry::native()"), std::string::npos);
+  EXPECT_EQ(other.status().code(), StatusCode::kInvalidArgument) << other.status().to_string();
+  EXPECT_NE(other.status().message().find("fingerprint"), std::string::npos);
+  ASSERT_TRUE(twice.ok()) << twice.status().to_string();
+  const auto slice = client.acquire_slice({.devices = 1}).value();
+  const NamedSharding whole(slice.mesh(), P());
+  const auto program = client
+                           .program("p", [&](const Traced& x) { return twice->on(slice)(x); },
+                                    {ArraySpec{f32({1}), whole}})
+                           .value();
+  const auto value =
+      program.execute({client.put<float>({21}, whole)}).output(0).to_host<float>().get();
+  ASSERT_TRUE(value.ok()) << value.status().to_string();
+  EXPECT_EQ((*value)[0], 42);
+}
+
+}  // namespace
+}  // namespace seaway::cluster
