@@ -177,7 +177,6 @@ Status two_clients(const DemoOptions& options) {
     start_ns = start->time_ns;
   }
   for (Tenant& tenant : tenants) {
-    if (Status status = tenant.client.drain(); !status.ok()) return status;
     for (const Run& run : tenant.runs) {
       if (const auto outcome = run.status().get(); !outcome.ok()) return outcome.status();
     }

@@ -121,7 +121,7 @@ FILE_LINES_MAX = 600
 APP_DEMOS = ["pingpong", "skynet", "philosophers", "kv", "parameter_server", "pipeline_feed"]
 APP_DEMO_LINES_MAX = 150
 # Those of programs; those of the actor API, in a directory of their own, are counted apart.
-PUBLIC_HEADERS_MAX = 14
+PUBLIC_HEADERS_MAX = 15
 APP_HEADERS_MAX = 14
 README_PROGRAM_LINES_MAX = 30
 # Top directories in which people and machines keep their work.

@@ -32,6 +32,15 @@ class AppsTest(Cluster, unittest.TestCase):
         self.start("--islands", "1", "--devices", "2")
         done = self.run_demo("deadlock", "--quick")
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        # Shares are of one device, and of a cluster that was told to keep to them: it says so.
+        done = self.run_demo("two_clients", "--quick")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--options policy=shares", done.stderr)
+
+    def test_shares_are_kept_where_the_cluster_was_told_to(self):
+        self.start("--islands", "1", "--devices", "1", "--options", "policy=shares")
+        done = self.run_demo("two_clients", "--quick")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
 
     def test_kv_stays_linearizable_while_hosts_and_another_client_are_killed(self):
         self.start("--islands", "4", "--devices", "1", "--options", "device_memory=16MiB")

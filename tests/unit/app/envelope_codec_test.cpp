@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "app.capnp.h"
+#include "seaway/app.hpp"
 #include "wire/frame_builder.hpp"
 
 namespace seaway::app {
@@ -214,20 +215,108 @@ TEST(EnvelopeBatches, NeighboursThatShareAPayloadStoreItOnce) {
   EXPECT_EQ(back.envelopes[9].payload.frame.words().size(), 1'000u);
 }
 
-TEST(EnvelopeBatches, AttachmentsAndFunctionsTravelBesideTheFrame) {
+/// A member is made from a text and from others of its class.
+class Shop {
+ public:
+  static void describe(ActorType<Shop>&) {}
+  Shop(const Self&, const std::string&, const ActorMesh<Shop>&) {}
+};
+
+/// As make_envelope(kStart), from arguments that have bytes.
+Envelope start_of(const std::shared_ptr<const MeshInfo>& others) {
+  auto mesh = std::make_shared<MeshInfo>(*make_mesh());
+  mesh->type = internal::actor_type<Shop>();
+  internal::Members members{others, 1, 2, nullptr, nullptr};
   Envelope envelope;
-  envelope.payload = payload_of(1);
-  envelope.payload.attachments = std::make_shared<const Attachments>(
-      Attachments{Bytes(std::vector<std::byte>(5, std::byte{1}))});
+  envelope.kind = Kind::kStart;
+  envelope.parcel = std::make_shared<Parcel>();
+  envelope.parcel->mesh = std::move(mesh);
+  envelope.parcel->factory = internal::factory_of<Shop>(
+      std::string("corner"), ActorMesh<Shop>(nullptr, members, {{"place", 2}}));
+  envelope.parcel->starts.push_back({1, 1, nullptr, 0, {}});
+  return envelope;
+}
+
+TEST(EnvelopeBatches, BetweenProcessesEverythingHasBytes) {
+  Envelope asked;
+  asked.payload = payload_of(1);
+  const internal::Members some{
+      make_mesh(), 0, 2,
+      std::make_shared<const std::vector<std::uint32_t>>(std::vector<std::uint32_t>{3, 0}),
+      nullptr};
+  asked.payload.attachments = std::make_shared<const Attachments>(
+      Attachments{Bytes(std::vector<std::byte>(5, std::byte{1})),
+                  internal::Reference{some, {{"place", 2}}, nullptr}, internal::Reference{}});
+  internal::TypeTable types;
+  internal::add_actor_to<Shop, std::string, ActorMesh<Shop>>(types);
+  const std::vector<Envelope> batch = {asked, start_of(make_mesh())};
+  for (const Envelope& envelope : batch) ASSERT_EQ(check_travels(envelope), Status());
+
+  const Frame frame = encode_batch(1, batch, kNow, {});
+  const auto back = decode_batch(frame, kNow, kSilos, {&types, nullptr});
+
+  ASSERT_TRUE(back.ok()) << back.status().to_string();
+  const Attachments& beside = *back->envelopes[0].payload.attachments;
+  ASSERT_EQ(beside.size(), 3u);
+  EXPECT_EQ(std::get<Bytes>(beside[0]).size(), 5u);
+  const auto& read = std::get<internal::Reference>(beside[1]);
+  expect_equal(*some.mesh, *read.members.mesh);
+  EXPECT_EQ(*read.members.list, *some.list);
+  EXPECT_EQ(read.axes.front().name, "place");
+  EXPECT_EQ(std::get<internal::Reference>(beside[2]).members.mesh, nullptr);
+  const Parcel& start = *back->envelopes[1].parcel;
+  EXPECT_EQ(start.refusal, Status());
+  EXPECT_TRUE(bool(start.factory));
+  EXPECT_EQ(start.mesh->type, internal::actor_type<Shop>());
+}
+
+TEST(EnvelopeBatches, WhatIsNotKnownIsRefusedAloneAndItsActorsCanStillBeNamed) {
+  internal::TypeTable none;
+  Envelope reply;
+  reply.kind = Kind::kReply;
+  const std::vector<Envelope> batch = {start_of(make_mesh()), reply};
+
+  const Frame frame = encode_batch(1, batch, kNow, {});
+  const auto back = decode_batch(frame, kNow, kSilos, {&none, nullptr});
+
+  ASSERT_TRUE(back.ok()) << back.status().to_string();
+  ASSERT_EQ(back->envelopes.size(), 2u);
+  const Parcel& start = *back->envelopes[0].parcel;
+  EXPECT_EQ(start.refusal.code(), StatusCode::kNotFound) << start.refusal.to_string();
+  EXPECT_FALSE(bool(start.factory));
+  const internal::ActorTypeInfo& shop = *internal::actor_type<Shop>();
+  EXPECT_EQ(start.mesh->type->id, shop.id);
+  EXPECT_EQ(start.mesh->type->name, "Shop");
+  EXPECT_EQ(start.mesh->type->mailbox_max, shop.mailbox_max);
+}
+
+TEST(EnvelopeBatches, WhatHasNoBytesDoesNotTravel) {
+  Envelope start = start_of(make_mesh());
+  start.parcel->factory = [](const Self&) { return internal::Object(nullptr, [](void*) {}); };
+  Envelope combine = make_envelope(Kind::kCombine);
+  combine.parcel->factory = {};
+
+  EXPECT_EQ(check_travels(start).code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(check_travels(combine).message().find("Combining"), std::string::npos);
+}
+
+TEST(EnvelopeBatches, WithinAProcessWhatHasNoNameGoesBesideTheFrame) {
+  internal::TypeTable types;
+  internal::add_actor_to<Shop, std::string, ActorMesh<Shop>>(types);
+  const std::vector<Envelope> named = {start_of(nullptr)}, unnamed = {make_envelope(Kind::kStart)};
   Parcels parcels;
 
-  const Frame frame = encode_batch(1, std::vector{envelope}, kNow, {nullptr, &parcels});
-  EXPECT_EQ(parcels.size(), 1u);
-  const auto back = decode_batch(frame, kNow, kSilos, {nullptr, &parcels}).value();
-  const auto again = decode_batch(frame, kNow, kSilos, {nullptr, &parcels});
+  encode_batch(1, named, kNow, {&types, &parcels});
+  EXPECT_EQ(parcels.size(), 0u);
+  const Frame frame = encode_batch(1, unnamed, kNow, {&types, &parcels});
+  EXPECT_EQ(parcels.size(), 3u) << "a class, a factory and a combining function";
+  const auto back = decode_batch(frame, kNow, kSilos, {&types, &parcels});
+  const auto again = decode_batch(frame, kNow, kSilos, {&types, &parcels});
+  const auto other = decode_batch(frame, kNow, kSilos, {&types, nullptr});
 
-  EXPECT_EQ(back.envelopes[0].payload.attachments, envelope.payload.attachments);
+  ASSERT_TRUE(back.ok()) << back.status().to_string();
   EXPECT_EQ(again.status().code(), StatusCode::kProtocolError) << "each is taken once";
+  EXPECT_EQ(other.status().code(), StatusCode::kProtocolError) << "nothing is beside it there";
 }
 
 /// What was done to the one envelope of a batch must be refused, with these words.
@@ -251,9 +340,19 @@ TEST(EnvelopeBatches, WhatDoesNotExistIsRefused) {
   expect_refused([](Builder m) { m.initEnvelopes(1)[0].setCode(200); }, "status code 200");
   expect_refused([](Builder m) { m.initEnvelopes(1)[0].setPayload(1); }, "payload 1 of 0");
   expect_refused([](Builder m) { m.initEnvelopes(1)[0].initParcel().setMesh(2); }, "mesh 2 of 0");
-  expect_refused([](Builder m) { m.initEnvelopes(1)[0].initParcel().setFactory(3); },
+  expect_refused([](Builder m) { m.initEnvelopes(1)[0].initParcel().initFactory().setBeside(3); },
                  "factory 3 is not among the 0");
-  expect_refused([](Builder m) { m.initMeshes(1)[0].setType(1); }, "type of actors 1");
+  expect_refused([](Builder m) { m.initEnvelopes(1)[0].initParcel().initFactory(); }, "no mesh");
+  expect_refused([](Builder m) { m.initMeshes(1)[0].setType(1); }, "of type 1 of 0");
+  expect_refused([](Builder m) { m.initTypes(1)[0].setBeside(1); }, "type of actors 1");
+  expect_refused(
+      [](Builder m) { m.initPayloads(1)[0].initAttachments(1)[0].initActors().setMesh(1); },
+      "mesh 1 of 0");
+  expect_refused(
+      [](Builder m) { m.initPayloads(1)[0].initAttachments(1)[0].initActors().setCount(1); },
+      "beyond the 0");
+  expect_refused([](Builder m) { m.initPayloads(1)[0].initAttachments(1)[0].setBeside(2); },
+                 "attachment 2");
   expect_refused([](Builder m) { m.initPayloads(1)[0].initFrame(7); }, "7 bytes");
   expect_refused(
       [](Builder m) {

@@ -67,4 +67,12 @@ inline const auto plus = [](Level::Reader left, Level::Reader right, Level::Buil
 };
 // [/plus]
 
+// [total]
+/// The same with a name, by which hosts in other processes know it.
+inline constexpr seaway::Combining total{
+    "shop.total", [](Level::Reader left, Level::Reader right, Level::Builder sum) {
+      sum.setAmount(left.getAmount() + right.getAmount());
+    }};
+// [/total]
+
 }  // namespace shelves
