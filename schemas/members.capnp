@@ -35,6 +35,8 @@ struct Question {
     why @8 :UInt64;
     # Do all hosts that are there know this function, as it is here?
     native @9 :Native;
+    # Of a worker: these clients talk with me. Which of them are not welcome any more?
+    vouch @10 :List(UInt32);
   }
 }
 
@@ -50,9 +52,16 @@ struct Answer {
       # How often whoever has nothing to say says so, and when he is given up.
       heartbeatNs @8 :UInt64;
       silenceNs @9 :UInt64;
+      # It shows this to whom it talks with (schemas/wires.capnp), and a worker checks what others show
+      # by the key: 32 bytes each; of clients there is no key.
+      pass @10 :Data;
+      key @11 :Data;
+      # Of a client: for whom it works. Empty: it may say so itself.
+      tenant @12 :Text;
     }
     address @5 :Text;
     status @6 :Text;
     done @7 :Void;
+    unwelcome @13 :List(UInt32);
   }
 }

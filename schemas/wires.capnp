@@ -21,6 +21,14 @@ struct Introduction {
     }
     ask @5 :Data;  # A frame.
   }
+  # Of who asks: his token as text, and within TLS the HMAC-SHA256 of "seaway token " and of the
+  # connection's exported value ("EXPORTER-seaway-channel") by the token. Empty: he is known by
+  # something else.
+  token @6 :Text;
+  binding @7 :Data;
+  # Of who talks: which life of it, and the pass that it was given when it enrolled.
+  life @8 :UInt32;
+  pass @9 :Data;
 }
 
 struct Welcome {

@@ -12,11 +12,13 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,8 +26,10 @@
 #include "base/clock.hpp"
 #include "benchmarks/support/measure.hpp"
 #include "cluster/peers.hpp"
+#include "transport/certificates.hpp"
 #include "transport/packet.hpp"
 #include "transport/socket_wires.hpp"
+#include "transport/tls.hpp"
 
 namespace seaway::benchmarks {
 namespace {
@@ -34,8 +38,28 @@ constexpr std::size_t kBytes = 64;
 constexpr std::size_t kFrameWords = (kBytes - transport::kPacketHeaderBytes) / 8;
 constexpr std::uint64_t kDeadlineNs = 60'000'000'000;
 constexpr double kFast = 0.1;
-constexpr const char* kBound = "2.0";
-constexpr double kBoundNumber = 2.0;
+struct Kind {
+  const char* socket;
+  const char* bound;  // Of wire.over_raw_socket.
+  double bound_number;
+};
+/// The raw socket of TLS is one of TCP: what encryption costs counts as ours.
+constexpr std::array<Kind, 3> kKinds = {
+    {{"unix", "2.0", 2.0}, {"tcp", "2.0", 2.0}, {"tls", "3.5", 3.5}}};
+
+/// An authority of the moment, and a certificate for both ends; null where there is no TLS.
+std::shared_ptr<transport::Tls> make_tls() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto now_s =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+  const auto authority = transport::make_authority({.cluster = "bench", .now_s = now_s});
+  if (!authority.ok()) return nullptr;
+  const auto own = transport::issue_certificate(
+      *authority, {.role = "worker/1", .ip_addresses = {"127.0.0.1"}, .now_s = now_s});
+  if (!own.ok()) return nullptr;
+  const auto tls = transport::Tls::make({authority->certificate, *own});
+  return tls.ok() ? *tls : nullptr;
+}
 
 /// A process that runs `work` until it is killed.
 class Child {
@@ -129,8 +153,8 @@ class CallbackActor final : public actor::Actor {
 class Process {
  public:
   /// `listen` or `other`: where it listens, or where process 0 does.
-  Process(transport::ProcessId self, std::string listen, std::string other,
-          std::function<void(Process&, const Frame&)> on_frame)
+  Process(transport::ProcessId self, std::shared_ptr<transport::Tls> tls, std::string listen,
+          std::string other, std::function<void(Process&, const Frame&)> on_frame)
       : self_(self), engine_(actor::make_io_engine(clock_)) {
     actor_ = engine_->spawn("pong", std::make_unique<CallbackActor>(
                                         [this, on_frame = std::move(on_frame)](const Frame& frame) {
@@ -141,6 +165,7 @@ class Process {
       options.self = self_;
       options.cluster = 1;
       options.listen = std::move(listen);
+      options.credentials.tls = std::move(tls);
       transport::SocketHandlers handlers;
       handlers.find = [other](auto, const auto& found) { found(other); };
       auto wires = transport::SocketWires::make(engine_->loop(), options, handlers);
@@ -191,12 +216,14 @@ class Process {
 };
 
 /// Microseconds of the fast round trips from actor to actor; NaN when they do not meet.
-double actors_us(bool is_unix, const std::string& directory, int rounds) {
+double actors_us(const std::string& socket, const std::string& directory, int rounds) {
+  const auto tls = socket == "tls" ? make_tls() : nullptr;
   Pair told = {-1, -1};
   if (::pipe(told.data()) != 0) return quantile({}, kFast);
   const Child echo([&] {
-    const std::string listen = is_unix ? "unix:" + directory + "/wire" : "tcp:127.0.0.1:0";
-    Process process(0, listen, "", [](Process& own, const Frame& frame) { own.say(frame); });
+    const std::string listen =
+        socket == "unix" ? "unix:" + directory + "/wire" : socket + ":127.0.0.1:0";
+    Process process(0, tls, listen, "", [](Process& own, const Frame& frame) { own.say(frame); });
     std::array<char, 128> address = {};
     process.address().copy(address.data(), address.size() - 1);
     pass(told[1], std::as_writable_bytes(std::span(address)), true);
@@ -212,7 +239,7 @@ double actors_us(bool is_unix, const std::string& directory, int rounds) {
   std::vector<double> samples;
   std::uint64_t begin_ns = 0;
   std::atomic<bool> is_over = false;
-  Process process(1, "", address.data(), [&](Process& own, const Frame& heard) {
+  Process process(1, tls, "", address.data(), [&](Process& own, const Frame& heard) {
     const std::uint64_t end_ns = now_ns();
     samples.push_back(static_cast<double>(end_ns - begin_ns) / 1e3);
     if (samples.size() < static_cast<std::size_t>(rounds)) {
@@ -240,18 +267,19 @@ Status run_wire(const BenchOptions& options, BenchReport& report) {
   if (!::mkdtemp(directory.data()))
     return resource_exhausted("cannot make a directory for sockets");
   Status status;
-  for (const bool is_unix : {true, false}) {
-    const BenchReport::Params params = {{"socket", is_unix ? "unix" : "tcp"},
+  for (const Kind& kind : kKinds) {
+    const bool is_unix = std::string_view(kind.socket) == "unix";
+    const BenchReport::Params params = {{"socket", kind.socket},
                                         {"pinning", pinned.pinned() ? "one_core" : "none"}};
     const double raw = raw_us(is_unix, rounds);
-    const double ours = actors_us(is_unix, directory, rounds);
+    const double ours = actors_us(kind.socket, directory, rounds);
     report.add("wire.raw_socket_us", raw, "us", params);
     report.add("wire.round_trip_us", ours, "us", params);
-    report.add("wire.over_raw_socket", ours / raw, "ratio", with_bound(params, kBound));
+    report.add("wire.over_raw_socket", ours / raw, "ratio", with_bound(params, kind.bound));
     // A NaN is no ratio below the bound either.
-    if (!options.quick && !(ours / raw <= kBoundNumber)) {
+    if (!options.quick && !(ours / raw <= kind.bound_number)) {
       status = resource_exhausted("wire.over_raw_socket is " + std::to_string(ours / raw) +
-                                  " over " + params[0].second + "; the bound is " + kBound);
+                                  " over " + params[0].second + "; the bound is " + kind.bound);
     }
   }
   ::rmdir(directory.c_str());

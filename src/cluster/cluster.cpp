@@ -7,9 +7,20 @@
 #include <thread>
 
 #include "actor/control_engine.hpp"
+#include "cluster/credentials.hpp"
 #include "cluster/process.hpp"
+#include "transport/address_text.hpp"
 
 namespace seaway {
+
+cluster::CredentialFiles cluster::credential_files_of_environment() {
+  const auto variable = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
+  return {variable("SEAWAY_TOKEN_FILE"), variable("SEAWAY_CA_FILE"), variable("SEAWAY_CERT_FILE"),
+          variable("SEAWAY_KEY_FILE")};
+}
 
 Cluster::State::State(const cluster::EmbeddedOptions& options, device::Compiler compiler)
     : events(options.events) {
@@ -53,7 +64,8 @@ Result<Cluster> Cluster::start(std::string spec) {
     const char* named = std::getenv("SEAWAY_CLUSTER");
     spec = named ? named : "embedded";
   }
-  if (spec.starts_with("unix:") || spec.starts_with("tcp:")) {
+  spec = transport::plain_address(spec);
+  if (spec.starts_with("unix:") || transport::is_of_network(spec)) {
     return Cluster(std::make_shared<State>(std::move(spec)));
   }
   auto options = cluster::parse_embedded(spec);
@@ -80,6 +92,9 @@ Result<Client> Cluster::connect(ClientOptions options) const {
   cluster::ProcessOptions wanted;
   wanted.name.role = actor::Role::kClient;
   wanted.join = state_->address;
+  auto credentials = cluster::load_credentials(cluster::credential_files_of_environment());
+  if (!credentials.ok()) return credentials.status();
+  wanted.credentials = std::move(*credentials);
   auto process = cluster::Process::start(std::move(wanted), {state_, &state_->clock});
   if (!process.ok()) return process.status();
   return (*process)->connect(std::move(options), *process);

@@ -60,7 +60,12 @@ class Visitor {
     }
     if (to_.role != Role::kController) return stray(message);
     switch (message.which()) {
-      case Message::HELLO:
+      case Message::HELLO: {
+        const auto tenant = message.getHello().getTenant();
+        if (limits_.tenant.empty() || limits_.tenant == tenant.cStr()) return {};
+        return protocol_error(to_string(from_) + " was let in for tenant \"" + limits_.tenant +
+                              "\" and works for another one");
+      }
       case Message::GOODBYE:
       case Message::DEFINE_FUNCTION:
       case Message::DEFINE_PROGRAM:

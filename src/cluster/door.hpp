@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/frame.hpp"
 #include "cluster/peers.hpp"
@@ -14,6 +15,7 @@ namespace seaway::cluster {
 struct DoorLimits {
   std::uint32_t islands = 1;
   std::uint32_t devices = 1;  // Of each island.
+  std::string tenant = {};    // Of a client: the only one that it works for; empty: any.
 };
 
 /// Whether `to` may hear `frame` of `from`, who is known by his connection: it is a message of a

@@ -12,6 +12,23 @@ namespace {
 
 constexpr std::uint8_t kRolesMax = static_cast<std::uint8_t>(actor::Role::kClient);
 
+using Numbers = capnp::List<std::uint32_t>;
+
+void fill(Numbers::Builder list, const std::vector<transport::ProcessId>& numbers) {
+  for (unsigned i = 0; i < list.size(); ++i) list.set(i, numbers[i]);
+}
+std::vector<transport::ProcessId> numbers_of(Numbers::Reader list) {
+  std::vector<transport::ProcessId> numbers;
+  for (const std::uint32_t number : list) numbers.push_back(number);
+  return numbers;
+}
+capnp::Data::Reader data_of(const std::string& text) {
+  return {reinterpret_cast<const kj::byte*>(text.data()), text.size()};
+}
+std::string text_of(capnp::Data::Reader data) {
+  return {reinterpret_cast<const char*>(data.begin()), data.size()};
+}
+
 struct Writer {
   wire::Question::Builder builder;
 
@@ -38,6 +55,9 @@ struct Writer {
   void operator()(const StatusQuestion&) { builder.setStatus(); }
   void operator()(const StopQuestion&) { builder.setStop(); }
   void operator()(const WhyQuestion& question) { builder.setWhy(question.run); }
+  void operator()(const VouchQuestion& question) {
+    fill(builder.initVouch(static_cast<unsigned>(question.processes.size())), question.processes);
+  }
 };
 
 /// `read` takes the answer and returns whether it is of the kind that is wanted.
@@ -91,6 +111,9 @@ Result<Question> read_question(const Frame& frame) {
       case wire::Question::WHY:
         question = WhyQuestion{asked.getWhy()};
         return {};
+      case wire::Question::VOUCH:
+        question = VouchQuestion{numbers_of(asked.getVouch())};
+        return {};
     }
     return protocol_error("this question is not known here");
   };
@@ -108,6 +131,9 @@ Frame enrolled_frame(const Enrolled& enrolled) {
   answer.setSpec(enrolled.spec);
   answer.setHeartbeatNs(enrolled.heartbeat_ns);
   answer.setSilenceNs(enrolled.silence_ns);
+  answer.setPass(data_of(enrolled.pass));
+  answer.setKey(data_of(enrolled.key));
+  answer.setTenant(enrolled.tenant);
   return builder.finish();
 }
 
@@ -129,13 +155,22 @@ Frame done_frame() {
   return builder.finish();
 }
 
+Frame unwelcome_frame(const std::vector<transport::ProcessId>& processes) {
+  wire::FrameBuilder builder;
+  auto answer = builder.init_root<wire::Answer>();
+  fill(answer.initUnwelcome(static_cast<unsigned>(processes.size())), processes);
+  return builder.finish();
+}
+
 Result<Enrolled> read_enrolled(const Frame& frame) {
   Enrolled enrolled;
   const Status status = read_answer(frame, [&enrolled](wire::Answer::Reader answer) {
     if (!answer.isEnrolled()) return false;
     const auto said = answer.getEnrolled();
-    enrolled = {said.getProcess(),     said.getIndex(),       said.getLife(),     said.getCluster(),
-                said.getSpec().cStr(), said.getHeartbeatNs(), said.getSilenceNs()};
+    enrolled = {said.getProcess(),      said.getIndex(),         said.getLife(),
+                said.getCluster(),      said.getSpec().cStr(),   said.getHeartbeatNs(),
+                said.getSilenceNs(),    text_of(said.getPass()), text_of(said.getKey()),
+                said.getTenant().cStr()};
     return true;
   });
   if (!status.ok()) return status;
@@ -160,6 +195,16 @@ Result<std::string> read_status(const Frame& frame) {
   });
   if (!status.ok()) return status;
   return json;
+}
+
+Result<std::vector<transport::ProcessId>> read_unwelcome(const Frame& frame) {
+  std::vector<transport::ProcessId> processes;
+  const Status status = read_answer(frame, [&processes](wire::Answer::Reader answer) {
+    if (answer.isUnwelcome()) processes = numbers_of(answer.getUnwelcome());
+    return answer.isUnwelcome();
+  });
+  if (!status.ok()) return status;
+  return processes;
 }
 
 Status read_done(const Frame& frame) {

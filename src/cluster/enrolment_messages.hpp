@@ -35,8 +35,11 @@ struct StopQuestion {};
 struct WhyQuestion {
   RunId run = 0;  // 0: all that have no outcome.
 };
+struct VouchQuestion {
+  std::vector<transport::ProcessId> processes;
+};
 using Question = std::variant<EnrolQuestion, AnnounceQuestion, FindQuestion, StatusQuestion,
-                              StopQuestion, WhyQuestion, NativeQuestion>;
+                              StopQuestion, WhyQuestion, NativeQuestion, VouchQuestion>;
 
 Frame to_frame(const Question& question);
 /// Errors: kProtocolError.
@@ -49,16 +52,19 @@ struct Enrolled {
   std::uint64_t cluster = 0;
   std::string spec;
   std::uint64_t heartbeat_ns = 0, silence_ns = 0;
+  std::string pass = {}, key = {}, tenant = {};
 };
 
 Frame enrolled_frame(const Enrolled& enrolled);
 Frame address_frame(const std::string& address);
 Frame status_frame(const std::string& json);
 Frame done_frame();
+Frame unwelcome_frame(const std::vector<transport::ProcessId>& processes);
 // Errors of all: kProtocolError, also for another answer.
 Result<Enrolled> read_enrolled(const Frame& frame);
 Result<std::string> read_address(const Frame& frame);
 Result<std::string> read_status(const Frame& frame);
 Status read_done(const Frame& frame);
+Result<std::vector<transport::ProcessId>> read_unwelcome(const Frame& frame);
 
 }  // namespace seaway::cluster

@@ -118,8 +118,10 @@ void Member::play(const BackendFactory& make_backend) {
 void Member::hear(const RoleName& from, const RoleName& to, Frame frame) {
   // What is for a role that is not here was not meant for this process.
   if (!router_.is_here(to.role, to.index)) return;
-  const Status status =
-      check_at_door(from, to, frame, {options_.cluster.islands, options_.cluster.devices});
+  DoorLimits limits{options_.cluster.islands, options_.cluster.devices};
+  if (from.role == Role::kClient && options_.tenant_of)
+    limits.tenant = options_.tenant_of(from.index);
+  const Status status = check_at_door(from, to, frame, limits);
   if (!status.ok()) return lose(from, status);
   router_.send(to.role, to.index, std::move(frame));
 }
@@ -189,6 +191,14 @@ void Member::meet_client(ClientId client) {
 
 void Member::on_news(const PeerNews& news) {
   if (is_orphaned_) return;
+  if (news.is_lost && options_.explain_loss) {
+    const std::string more = options_.explain_loss(news.name);
+    if (!more.empty()) return tell_role({news.name, news.life, true, news.reason + ": " + more});
+  }
+  tell_role(news);
+}
+
+void Member::tell_role(const PeerNews& news) {
   if (options_.on_peer) options_.on_peer(news);
   if (actors_) actors_->on_news(news);
   if (news.is_lost && news.name.role == Role::kClient && options_.clients_max == 0) {

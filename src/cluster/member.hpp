@@ -56,6 +56,10 @@ struct MemberOptions {
   std::function<Status(const NativeName& native)> check_native = {};
   /// Hears what became of others before the role does. May be empty.
   std::function<void(const PeerNews& news)> on_peer;
+  /// For which tenant alone a client works; an empty answer: any. May be empty itself.
+  std::function<std::string(ClientId client)> tenant_of;
+  /// More about why another one is lost; empty: nothing. May be empty itself.
+  std::function<std::string(const RoleName& name)> explain_loss;
 };
 
 /// The wiring of one process: role, router, transport and conversations. Control thread only,
@@ -76,6 +80,13 @@ class Member {
   /// A client that is about to connect, where they are met as they come. Of the controller and
   /// hosts; others have nothing to say to it.
   void meet_client(ClientId client);
+
+  /// It is lost for this process, as if it had died. Of the controller and hosts.
+  void drop_client(ClientId client, const Status& why) {
+    peers_->begin_anew({actor::Role::kClient, client}, why);
+  }
+  /// The same of a scheduler or a host.
+  void drop_role(const RoleName& name, const Status& why) { peers_->begin_anew(name, why); }
 
   struct Counts {
     std::uint64_t malformed = 0;  // Frames of others that were none, or not theirs to send.
@@ -108,6 +119,7 @@ class Member {
   void hear(const RoleName& from, const RoleName& to, Frame frame);
   void lose(const RoleName& peer, const Status& why);
   void on_news(const PeerNews& news);
+  void tell_role(const PeerNews& news);
   void join();
 
   const MemberOptions options_;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <map>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -13,13 +14,14 @@
 #include "base/check.hpp"
 #include "base/random.hpp"
 #include "cluster/cluster_status.hpp"
-#include "cluster/enrolment.hpp"
 #include "cluster/enrolment_messages.hpp"
+#include "cluster/gatehouse.hpp"
 #include "cluster/member.hpp"
 #include "cluster/registry.hpp"
 #include "events/event_stream.hpp"
 #include "function/native_registry.hpp"
 #include "function/tbb_parallelism.hpp"
+#include "transport/address_text.hpp"
 #include "transport/socket_wires.hpp"
 
 namespace seaway::cluster {
@@ -32,18 +34,24 @@ namespace {
 constexpr std::uint64_t kAskNs = 2'000'000'000;
 constexpr std::uint64_t kPauseNs = 20'000'000;  // Before a controller is asked again.
 constexpr ProcessId kControllerProcess = 0;
+/// How often tokens are looked at, and the controller is asked who is welcome: a session ends
+/// within a second, whatever the machine does meanwhile.
+constexpr std::uint64_t kLookNs = 250'000'000;
 
 Result<Frame> ask_now(actor::IoEngine& engine, const std::string& address, std::uint64_t cluster,
-                      const Question& question, std::uint64_t most_ns) {
+                      const Question& question, std::uint64_t most_ns,
+                      const transport::Credentials& shown) {
   std::optional<Result<Frame>> answer;
   std::atomic<bool> is_done = false;
   engine.post([&] {
-    transport::ask(engine.loop(), address, cluster, to_frame(question), most_ns,
-                   [&](Result<Frame> said) {
-                     answer.emplace(std::move(said));
-                     is_done.store(true);
-                     engine.notify();
-                   });
+    transport::ask(
+        engine.loop(), address, cluster, to_frame(question), most_ns,
+        [&](Result<Frame> said) {
+          answer.emplace(std::move(said));
+          is_done.store(true);
+          engine.notify();
+        },
+        shown);
   });
   engine.wait([&is_done] { return is_done.load(); }, 0);
   return *std::move(answer);
@@ -75,6 +83,7 @@ class PassingWires final : public transport::Wires {
     if (wires_) wires_->forget(self, peer);
   }
   bool goes_on_looking() const override { return true; }
+  Status failure(ProcessId peer) const { return wires_ ? wires_->failure(peer) : Status(); }
 
  private:
   std::unique_ptr<transport::SocketWires> wires_;
@@ -95,7 +104,19 @@ struct Process::State {
   Status play(device::Compiler compiler);
   Status announce();
   transport::SocketHandlers handlers();
-  void answer(const Frame& question, const std::function<void(Result<Frame>)>& done);
+  void answer(const transport::Caller& caller, const Frame& question,
+              const std::function<void(Result<Frame>)>& done);
+  Status admit(ProcessId peer, const transport::Caller& caller);
+  void look();
+  void look_again();
+  void ask_who_is_welcome();
+  Status read_tokens();
+  void use_tokens(transport::TokenStore store);
+  void limit_tenants();
+  void end_session(ProcessId peer, const Status& why);
+  /// Whether Unix sockets of this machine are its peers', too.
+  bool is_near() const { return is_controller() || options.join.starts_with("unix:"); }
+  Status advertise(const std::string& listening);
   void find(ProcessId peer, const std::function<void(Result<std::string>)>& done);
   void on_news(ProcessId peer, bool is_lost);
   std::string json() const;
@@ -107,6 +128,7 @@ struct Process::State {
   EmbeddedOptions cluster;
   ProcessId self = kControllerProcess;
   std::string address;
+  std::string pass;
   events::EventStream events{16384};
   function::NativeRegistry natives;
   std::vector<NativeName> native_names;             // Of the registry.
@@ -114,7 +136,12 @@ struct Process::State {
   std::unique_ptr<actor::IoEngine> engine;
   // Control thread:
   PassingWires wires;
-  std::optional<Enrolment> enrolment;          // The controller's.
+  std::optional<Gatehouse> gatehouse;  // The controller's.
+  std::optional<Sessions> sessions;    // Of a worker.
+  std::set<ProcessId> strangers;       // Clients that came over a network, of a host.
+  std::set<std::string> tenants;       // That a token was ever of.
+  std::string tenant;                  // Of a client; empty: any.
+  std::shared_ptr<bool> is_here = std::make_shared<bool>(true);
   std::map<ProcessId, std::string> addresses;  // That were found before.
   std::unique_ptr<Member> member;
 };
@@ -122,6 +149,7 @@ struct Process::State {
 Process::State::~State() {
   if (arena) arena->close();  // What still runs there reads and writes arrays of this host.
   actor::run_on_control_thread(*engine, [this] {
+    *is_here = false;
     // Nobody listens at a client's, so that silence alone would tell that it has gone.
     if (member && options.name.role == Role::kClient) member->leave();
     wires.use(nullptr);
@@ -141,12 +169,17 @@ Status Process::State::enrol() {
                               std::to_string(Enrolment::kControllerLivesMax) + ", and not life " +
                               std::to_string(options.life));
     }
-    enrolment.emplace(cluster.islands, options.life);
-    return {};
+    gatehouse.emplace(
+        Gatehouse::Options{cluster.islands, options.life, options.cluster, options.spec,
+                           options.heartbeat_ns, options.silence_ns, options.audit, options.utc_s},
+        transport::make_pass_key(), clock);
+    pass = gatehouse->sessions().pass_of(self, options.life);
+    return read_tokens();
   }
   const std::uint64_t until_ns = clock.now_ns() + options.join_timeout_ns;
   for (;;) {
-    auto answer = ask_now(*engine, options.join, 0, EnrolQuestion{options.name}, kAskNs);
+    auto answer =
+        ask_now(*engine, options.join, 0, EnrolQuestion{options.name}, kAskNs, options.credentials);
     Status status = answer.status();
     if (answer.ok()) {
       const auto enrolled = read_enrolled(*answer);
@@ -160,6 +193,9 @@ Status Process::State::enrol() {
       options.cluster = enrolled->cluster;
       options.heartbeat_ns = enrolled->heartbeat_ns;
       options.silence_ns = enrolled->silence_ns;
+      pass = enrolled->pass;
+      tenant = enrolled->tenant;
+      if (!enrolled->key.empty()) sessions.emplace(enrolled->key, enrolled->cluster);
       return {};
     }
     // It may not be there yet, or the process of before may not be known to be gone.
@@ -178,26 +214,66 @@ Status Process::State::enrol() {
 
 transport::SocketHandlers Process::State::handlers() {
   transport::SocketHandlers handlers;
-  handlers.admit = [this](ProcessId peer, const transport::Caller&) -> Status {
-    if (!member) return {StatusCode::kIslandUnavailable, "it has not begun yet; try again"};
-    if (enrolment) {
-      const auto place = enrolment->admit(peer);
-      if (!place.ok()) return place.status();
-    }
-    const ProcessId roles = process_of({Role::kClient, 0}, cluster.islands);
-    if (peer > roles) member->meet_client(peer - roles);
-    return {};
+  handlers.admit = [this](ProcessId peer, const transport::Caller& caller) {
+    return admit(peer, caller);
   };
-  handlers.answer = [this](const transport::Caller&, const Frame& question,
-                           std::function<void(Result<Frame>)> done) { answer(question, done); };
+  handlers.answer = [this](const transport::Caller& caller, const Frame& question,
+                           std::function<void(Result<Frame>)> done) {
+    answer(caller, question, done);
+  };
+  handlers.refused = [this](const transport::Caller& caller, const Status& why) {
+    if (gatehouse) gatehouse->refused(caller, why);
+  };
   handlers.find = [this](ProcessId peer, std::function<void(Result<std::string>)> done) {
     find(peer, done);
   };
   return handlers;
 }
 
+Status Process::State::admit(ProcessId peer, const transport::Caller& caller) {
+  if (!member) return {StatusCode::kIslandUnavailable, "it has not begun yet; try again"};
+  Status status = gatehouse  ? gatehouse->admit(peer, caller)
+                  : sessions ? sessions->check_talk(peer, caller)
+                             : Status(StatusCode::kPermissionDenied, "nobody talks with clients");
+  if (!status.ok()) return status;
+  const ProcessId roles = process_of({Role::kClient, 0}, cluster.islands);
+  if (peer <= roles) return {};
+  if (!caller.is_local && sessions) strangers.insert(peer);
+  member->meet_client(peer - roles);
+  return {};
+}
+
+/// What others are told of where it listens.
+Status Process::State::advertise(const std::string& listening) {
+  std::vector<std::string> all;
+  for (const std::string& one : transport::split_addresses(listening)) {
+    if (!transport::is_of_network(one)) {
+      if (is_near()) all.push_back(one);
+      continue;
+    }
+    const std::string host = transport::host_of(one);
+    if (!options.advertise.empty()) {
+      all.push_back(transport::with_host(one, options.advertise));
+    } else if (host == "0.0.0.0" || host == "::") {
+      return invalid_argument("nobody reaches " + one +
+                              ": say by which host others do, with advertise");
+    } else {
+      all.push_back(one);
+    }
+  }
+  if (all.empty() && !listening.empty()) {
+    return invalid_argument("the controller is at " + options.join +
+                            ", from where nobody reaches " + listening + ": listen at tls:HOST:0");
+  }
+  address = transport::join_addresses(all);
+  return {};
+}
+
 Status Process::State::listen() {
   transport::SocketOptions sockets;
+  sockets.credentials = options.credentials;
+  sockets.pass = pass;
+  sockets.life = options.life;
   sockets.self = self;
   sockets.cluster = options.cluster;
   sockets.listen = options.listen;
@@ -208,7 +284,7 @@ Status Process::State::listen() {
       status = made.status();
       return;
     }
-    address = (*made)->address();
+    status = advertise((*made)->address());
     wires.use(std::move(made).value());
   });
   return status;
@@ -217,7 +293,8 @@ Status Process::State::listen() {
 Status Process::State::announce() {
   if (is_controller() || address.empty()) return {};
   auto answer = ask_now(*engine, options.join, options.cluster,
-                        AnnounceQuestion{self, options.life, address, native_names}, kAskNs);
+                        AnnounceQuestion{self, options.life, address, native_names}, kAskNs,
+                        options.credentials);
   return answer.ok() ? read_done(*answer) : answer.status();
 }
 
@@ -234,14 +311,26 @@ Status Process::State::play(device::Compiler compiler) {
   wanted.has_actors = true;
   if (options.registry) wanted.types = &options.registry->state().types;
   wanted.check_native = [this](const NativeName& native) -> Status {
-    auto said = ask_now(*engine, options.join, options.cluster, NativeQuestion{native}, kAskNs);
+    auto said = ask_now(*engine, options.join, options.cluster, NativeQuestion{native}, kAskNs,
+                        options.credentials);
     return said.ok() ? read_done(*said) : said.status();
   };
   wanted.on_peer = [this](const PeerNews& news) {
-    if (!enrolment) return;
     const ProcessId peer = process_of(news.name, cluster.islands);
-    news.is_lost ? enrolment->went(peer) : enrolment->came(peer);
+    if (news.is_lost) strangers.erase(peer);
+    if (!gatehouse) return;
+    news.is_lost ? gatehouse->went(peer) : gatehouse->came(peer);
   };
+  const ProcessId roles = process_of({Role::kClient, 0}, cluster.islands);
+  wanted.tenant_of = [this, roles](ClientId client) {
+    return gatehouse ? gatehouse->tenant_of(roles + client) : std::string();
+  };
+  if (options.name.role == Role::kClient) {
+    wanted.explain_loss = [this](const RoleName& lost) {
+      const Status why = wires.failure(process_of(lost, cluster.islands));
+      return why.ok() ? std::string() : why.message();
+    };
+  }
   if (options.name.role == Role::kHost) {
     const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
     arena =
@@ -254,18 +343,94 @@ Status Process::State::play(device::Compiler compiler) {
           return std::make_unique<device::CpuBackend>(*engine, *arena, std::move(on_progress),
                                                       std::move(compiler));
         });
+    limit_tenants();
+    look_again();
   });
   return {};
+}
+
+void Process::State::look_again() {
+  const bool looks = gatehouse.has_value() || (sessions && options.name.role == Role::kHost);
+  if (!looks) return;
+  engine->schedule(clock.now_ns() + kLookNs, [this, here = is_here] {
+    if (!*here) return;
+    look();
+    look_again();
+  });
+}
+
+/// Who was let in may not be welcome any more.
+void Process::State::look() {
+  if (!gatehouse) return ask_who_is_welcome();
+  if (Status status = read_tokens(); !status.ok()) options.audit(status.message());
+  for (const auto& [peer, why] : gatehouse->end_invalid()) end_session(peer, why);
+}
+
+/// While a store cannot be read, the one of before counts.
+Status Process::State::read_tokens() {
+  if (!options.tokens) return {};
+  auto changed = options.tokens();
+  if (!changed) return {};
+  if (!changed->ok()) return changed->status();
+  use_tokens(std::move(**changed));
+  return {};
+}
+
+void Process::State::use_tokens(transport::TokenStore store) {
+  for (const auto& record : store.records()) tenants.insert(record.tenant);
+  gatehouse->use(std::move(store));
+  limit_tenants();
+}
+
+void Process::State::limit_tenants() {
+  if (!member || !member->controller()) return;
+  for (const std::string& one : tenants) {
+    member->controller()->limit_tenant(one, gatehouse->doorkeeper().quota_of(one));
+  }
+}
+
+void Process::State::ask_who_is_welcome() {
+  if (strangers.empty()) return;
+  const VouchQuestion question{{strangers.begin(), strangers.end()}};
+  const auto take = [this](const Result<Frame>& answer) {
+    const auto unwelcome =
+        answer.ok() ? read_unwelcome(*answer) : Result<std::vector<ProcessId>>(answer.status());
+    if (!unwelcome.ok()) return;
+    for (const ProcessId peer : *unwelcome) {
+      end_session(peer, {StatusCode::kUnauthenticated,
+                         "the controller has ended the session of this client"});
+    }
+  };
+  transport::ask(engine->loop(), options.join, options.cluster, to_frame(question), kAskNs, take,
+                 options.credentials);
+}
+
+void Process::State::end_session(ProcessId peer, const Status& why) {
+  if (gatehouse) gatehouse->offend(peer, why);
+  if (sessions) sessions->refuse(peer, why);
+  strangers.erase(peer);
+  const ProcessId roles = process_of({Role::kClient, 0}, cluster.islands);
+  if (peer > roles) return member->drop_client(peer - roles, why);
+  const IslandId island = (peer - 1) / 2;
+  member->drop_role({peer % 2 == 1 ? Role::kIsland : Role::kHost, island}, why);
 }
 
 void Process::State::find(ProcessId peer, const std::function<void(Result<std::string>)>& done) {
   if (peer > process_of({Role::kClient, 0}, cluster.islands)) {
     return done(Status(StatusCode::kNotFound, "nobody connects to clients"));
   }
-  if (enrolment) return done(enrolment->find(peer));
+  const auto choose = [this, peer](Result<std::string> found) -> Result<std::string> {
+    if (!found.ok()) return found;
+    for (const std::string& one : transport::split_addresses(*found)) {
+      if (transport::is_of_network(one) || is_near()) return one;
+    }
+    return Status(StatusCode::kNotFound, "process " + std::to_string(peer) +
+                                             " listens within its own machine alone: " + *found);
+  };
+  if (gatehouse) return done(choose(gatehouse->enrolment().find(peer)));
   if (peer == kControllerProcess) return done(options.join);
-  const auto take = [this, peer, done](Result<Frame> answer) {
-    Result<std::string> found = answer.ok() ? read_address(*answer) : answer.status();
+  const auto take = [this, peer, done, choose](Result<Frame> answer) {
+    Result<std::string> found = choose(answer.ok() ? read_address(*answer) : answer.status());
     // Without a controller the others are where they were, or nowhere.
     if (found.ok()) addresses[peer] = *found;
     const auto before = addresses.find(peer);
@@ -274,48 +439,40 @@ void Process::State::find(ProcessId peer, const std::function<void(Result<std::s
     done(before->second);
   };
   transport::ask(engine->loop(), options.join, options.cluster, to_frame(FindQuestion{peer}),
-                 kAskNs, take);
+                 kAskNs, take, options.credentials);
 }
 
-void Process::State::answer(const Frame& question, const std::function<void(Result<Frame>)>& done) {
+void Process::State::answer(const transport::Caller& caller, const Frame& question,
+                            const std::function<void(Result<Frame>)>& done) {
   const auto asked = read_question(question);
   if (!asked.ok()) return done(asked.status());
-  if (!enrolment) {
+  if (!gatehouse) {
     return done(Status(StatusCode::kNotFound,
                        "this is " + to_string(options.name) + "; ask the controller"));
   }
-  if (const auto* enrol = std::get_if<EnrolQuestion>(&*asked)) {
-    auto place = enrolment->enrol(enrol->name);
-    if (!place.ok()) return done(place.status());
-    return done(enrolled_frame({place->process, place->name.index, place->life, options.cluster,
-                                options.spec, options.heartbeat_ns, options.silence_ns}));
+  bool is_over = false;
+  // One that was made just now counts already.
+  if (!caller.token.empty()) {
+    if (Status status = read_tokens(); !status.ok()) options.audit(status.message());
   }
-  if (const auto* said = std::get_if<AnnounceQuestion>(&*asked)) {
-    const Status status =
-        enrolment->announce(said->process, said->life, said->address, said->natives);
-    return done(status.ok() ? Result<Frame>(done_frame()) : Result<Frame>(status));
+  if (!member && std::holds_alternative<StatusQuestion>(*asked)) {
+    return done(Status(StatusCode::kIslandUnavailable, "it has not begun; try again"));
   }
-  if (const auto* find = std::get_if<FindQuestion>(&*asked)) {
-    const auto found = enrolment->find(find->process);
-    return done(found.ok() ? Result<Frame>(address_frame(*found)) : found.status());
-  }
-  if (const auto* native = std::get_if<NativeQuestion>(&*asked)) {
-    const Status status = enrolment->check_native(native->native);
-    return done(status.ok() ? Result<Frame>(done_frame()) : Result<Frame>(status));
-  }
-  if (!member) return done(Status(StatusCode::kIslandUnavailable, "it has not begun; try again"));
-  if (std::holds_alternative<StatusQuestion>(*asked)) return done(status_frame(json()));
   if (const auto* why = std::get_if<WhyQuestion>(&*asked)) {
+    if (Status may = gatehouse->may_ask_why(caller); !may.ok()) return done(may);
+    if (!member) return done(Status(StatusCode::kIslandUnavailable, "it has not begun; try again"));
     return explain(*member, why->run, [done](Result<std::string> text) {
       done(text.ok() ? Result<Frame>(status_frame(*text)) : text.status());
     });
   }
-  done(done_frame());
-  options.on_stop();
+  done(gatehouse->answer(
+      caller, *asked, [this] { return json(); }, [&is_over] { is_over = true; }));
+  if (is_over) options.on_stop();
 }
 
 std::string Process::State::json() const {
-  return status_json({address, options.spec, options.life, cluster}, *enrolment, *member);
+  return status_json({address, options.spec, options.life, cluster}, gatehouse->enrolment(),
+                     *member);
 }
 
 Process::Process(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -344,6 +501,13 @@ Result<std::shared_ptr<Process>> Process::start(ProcessOptions options,
 }
 
 Result<Client> Process::connect(ClientOptions options, std::shared_ptr<void> keep_alive) {
+  const std::string& tenant = state_->tenant;
+  if (!tenant.empty() && options.tenant == ClientOptions().tenant) options.tenant = tenant;
+  if (!tenant.empty() && options.tenant != tenant) {
+    return Status(StatusCode::kPermissionDenied, "what this client shows is of tenant \"" + tenant +
+                                                     "\", and it says \"" + options.tenant +
+                                                     "\"; leave ClientOptions::tenant out");
+  }
   return state_->member->connect(std::move(options), std::move(keep_alive));
 }
 
@@ -359,24 +523,25 @@ std::string Process::status() const {
 }
 
 Result<std::string> ask_status(const std::string& address, const Clock& clock,
-                               std::uint64_t timeout_ns) {
+                               std::uint64_t timeout_ns, const transport::Credentials& shown) {
   const auto engine = actor::make_io_engine(clock);
-  auto answer = ask_now(*engine, address, 0, StatusQuestion{}, timeout_ns);
+  auto answer = ask_now(*engine, address, 0, StatusQuestion{}, timeout_ns, shown);
   if (!answer.ok()) return answer.status();
   return read_status(*answer);
 }
 
 Result<std::string> ask_why(const std::string& address, RunId run, const Clock& clock,
-                            std::uint64_t timeout_ns) {
+                            std::uint64_t timeout_ns, const transport::Credentials& shown) {
   const auto engine = actor::make_io_engine(clock);
-  auto answer = ask_now(*engine, address, 0, WhyQuestion{run}, timeout_ns);
+  auto answer = ask_now(*engine, address, 0, WhyQuestion{run}, timeout_ns, shown);
   if (!answer.ok()) return answer.status();
   return read_status(*answer);
 }
 
-Status ask_to_stop(const std::string& address, const Clock& clock, std::uint64_t timeout_ns) {
+Status ask_to_stop(const std::string& address, const Clock& clock, std::uint64_t timeout_ns,
+                   const transport::Credentials& shown) {
   const auto engine = actor::make_io_engine(clock);
-  auto answer = ask_now(*engine, address, 0, StopQuestion{}, timeout_ns);
+  auto answer = ask_now(*engine, address, 0, StopQuestion{}, timeout_ns, shown);
   return answer.ok() ? read_done(*answer) : answer.status();
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.hpp"
@@ -13,13 +14,21 @@
 #include "seaway/client.hpp"
 #include "seaway/host_main.hpp"
 #include "seaway/status.hpp"
+#include "transport/caller.hpp"
+#include "transport/token.hpp"
 
 namespace seaway::cluster {
 
 struct ProcessOptions {
-  RoleName name;       // A client's index is given to it.
-  std::string join;    // Where the controller listens; the controller's own: empty.
-  std::string listen;  // "unix:PATH"; of clients empty: nobody connects to them.
+  RoleName name;     // A client's index is given to it.
+  std::string join;  // Where the controller listens; the controller's own: empty.
+  /// As SocketOptions::listen; of clients empty: nobody connects to them.
+  std::string listen;
+  /// The host by which others reach what listens at a network, where that is not the one in
+  /// `listen`; it has to be said for 0.0.0.0 and [::].
+  std::string advertise = {};
+  /// What it shows, and by which it knows others.
+  transport::Credentials credentials = {};
   /// How long it may take until there is a controller that takes it.
   std::uint64_t join_timeout_ns = 10'000'000'000;
 
@@ -29,6 +38,14 @@ struct ProcessOptions {
   std::uint32_t life = 1;         // How often this controller has begun, with this time.
   /// As PeersOptions.
   std::uint64_t heartbeat_ns = 250'000'000, silence_ns = 1'000'000'000;
+  /// The tokens that count, if they have changed since it was asked last: each 250 ms. Empty: there
+  /// are none. On the control thread.
+  std::function<std::optional<Result<transport::TokenStore>>()> tokens = {};
+  /// A line for each caller who is let in or not, and for each session that ends by force. On the
+  /// control thread.
+  std::function<void(const std::string& line)> audit = [](const std::string&) {};
+  /// Seconds of UTC.
+  std::function<std::uint64_t()> utc_s = [] { return std::uint64_t{0}; };
 
   /// Of a host's process: what can be made and run there. Null: what needs no registration.
   std::shared_ptr<const Registry> registry;
@@ -57,7 +74,7 @@ class Process {
   /// A client's: says hello and waits for the answer; once. `keep_alive` lives as long as it does.
   Result<Client> connect(ClientOptions options, std::shared_ptr<void> keep_alive);
 
-  /// Where it listens: "unix:/run/..". Empty: nowhere.
+  /// Where others reach it: "unix:/run/..", or several with commas between them. Empty: nowhere.
   const std::string& address() const;
   const RoleName& name() const;
   std::uint32_t life() const;
@@ -73,13 +90,16 @@ class Process {
 };
 
 /// Asks the controller that listens at `address` for the state of its cluster: JSON. Blocks.
-/// Errors: kHostLost when nobody listens, kDeadlineExceeded.
+/// Errors: kHostLost when nobody listens, kDeadlineExceeded, kUnauthenticated.
 Result<std::string> ask_status(const std::string& address, const Clock& clock,
-                               std::uint64_t timeout_ns);
-/// Asks it why `run` has no outcome yet; 0: all that have none. Lines for people.
+                               std::uint64_t timeout_ns, const transport::Credentials& shown = {});
+/// Asks it why `run` has no outcome yet; 0: all that have none. Lines for people. kPermissionDenied
+/// for who is neither the cluster's owner nor an admin.
 Result<std::string> ask_why(const std::string& address, RunId run, const Clock& clock,
-                            std::uint64_t timeout_ns);
-/// Asks it to end its cluster. Returns when it has said that it does.
-Status ask_to_stop(const std::string& address, const Clock& clock, std::uint64_t timeout_ns);
+                            std::uint64_t timeout_ns, const transport::Credentials& shown = {});
+/// Asks it to end its cluster. Returns when it has said that it does. kPermissionDenied for who is
+/// neither its owner nor an admin.
+Status ask_to_stop(const std::string& address, const Clock& clock, std::uint64_t timeout_ns,
+                   const transport::Credentials& shown = {});
 
 }  // namespace seaway::cluster

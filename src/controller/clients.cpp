@@ -48,6 +48,9 @@ void ControllerCore::hello(ClientId client_id, const std::string& name, std::uin
     found = tenants_.end() - 1;
     (*found)->id = static_cast<TenantId>(tenants_.size() - 1);
     (*found)->name = name;
+    if (const auto limit = tenant_limits_.find(name); limit != tenant_limits_.end()) {
+      (*found)->limit_bytes = limit->second;
+    }
     (*found)->kept_bytes.assign(options_.islands, 0);
   }
   if (weight > 0) {
@@ -95,6 +98,17 @@ Status ControllerCore::count_definition(ClientId client_id) {
   }
   ++client.definitions;
   return {};
+}
+
+void ControllerCore::limit_tenant(const std::string& name, std::uint64_t bytes) {
+  if (bytes == 0) {
+    tenant_limits_.erase(name);
+  } else {
+    tenant_limits_[name] = bytes;
+  }
+  for (const auto& tenant : tenants_) {
+    if (tenant->name == name) tenant->limit_bytes = bytes;
+  }
 }
 
 /// Schedulers take 1 for a tenant of which they have heard nothing, as Tenant does.

@@ -158,6 +158,9 @@ class ControllerCore {
   std::string function_name(FunctionId id) const;
   std::string program_name(ProgramId id) const;
   std::string tenant_name(TenantId id) const;
+  /// What a tenant may keep on all islands together; 0: no such limit. Of what it keeps beyond it
+  /// already, nothing goes.
+  void limit_tenant(const std::string& name, std::uint64_t bytes);
   /// Slices that are bound to a device or on their way there. For checkers.
   std::vector<SliceId> slices_on(IslandId island, DeviceId device) const;
   bool has_slice(SliceId slice) const { return slices_.contains(slice); }
@@ -203,6 +206,7 @@ class ControllerCore {
   bool can_stamp(Run& run);
   bool has_quota(const Run& run) const;
   std::uint64_t quota(const Tenant& tenant, IslandId island) const;
+  std::uint64_t over_limit(const Tenant& tenant, const Run& run) const;
   std::string quota_text(const Tenant& tenant, IslandId island) const;
   Status no_quota(const Run& run) const;
   void cancel(Run& run, Status why);
@@ -334,7 +338,8 @@ class ControllerCore {
   const Clock& clock_;
   events::EventStream& events_;
   ControllerOutbox outbox_;
-  std::vector<std::unique_ptr<Tenant>> tenants_;  // By id, in order of appearance.
+  std::map<std::string, std::uint64_t> tenant_limits_;  // Bytes; by name, also of absent ones.
+  std::vector<std::unique_ptr<Tenant>> tenants_;        // By id, in order of appearance.
   std::map<ClientId, std::unique_ptr<Client>> clients_;
   std::vector<bool> is_known_client_;               // By id, for ever: ids are used once.
   std::vector<ClientId> departing_;                 // Gone, but for what is still in use.

@@ -78,7 +78,7 @@ bool ControllerCore::is_ready(Program& program) {
   if (program.is_lowered && bindings_are_current(program)) return true;
   for (const program::Node& node : program.graph.nodes) {
     const auto found = functions_.find(node.function);
-    if (found == functions_.end()) {
+    if (found == functions_.end() || client_of(node.function) != program.client) {
       program.failure = invalid_argument("program " + program.graph.name + " calls function " +
                                          std::to_string(node.function) + " at " + node.site +
                                          ", which is not defined");

@@ -1,6 +1,7 @@
 // Dispatch: which run is stamped next, and what its islands are told.
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/check.hpp"
 #include "base/fault_point.hpp"
@@ -200,7 +201,12 @@ void ControllerCore::run(ClientId client_id, const RunRequest& request) {
 /// room for another one, however much the first ones keep.
 std::uint64_t ControllerCore::quota(const Tenant& tenant, IslandId island) const {
   const std::uint64_t others = kept_bytes_[island] - tenant.kept_bytes[island];
-  return (options_.kept_bytes_max - others) / 8 * 7;
+  const std::uint64_t share = (options_.kept_bytes_max - others) / 8 * 7;
+  if (tenant.limit_bytes == 0) return share;
+  const std::uint64_t kept =
+      std::accumulate(tenant.kept_bytes.begin(), tenant.kept_bytes.end(), std::uint64_t{0});
+  const std::uint64_t elsewhere = kept - tenant.kept_bytes[island];
+  return std::min(share, tenant.limit_bytes - std::min(tenant.limit_bytes, elsewhere));
 }
 
 std::string ControllerCore::quota_text(const Tenant& tenant, IslandId island) const {
@@ -212,6 +218,7 @@ std::string ControllerCore::quota_text(const Tenant& tenant, IslandId island) co
 
 bool ControllerCore::has_quota(const Run& run) const {
   const Tenant& tenant = *run.client->tenant;
+  if (tenant.limit_bytes > 0 && over_limit(tenant, run) > 0) return false;
   for (IslandId i = 0; i < options_.islands; ++i) {
     const std::uint64_t wanted = run.program->kept_by_island[i] + run.program->held_by_island[i];
     if (wanted > 0 && tenant.kept_bytes[i] + wanted > quota(tenant, i)) return false;
@@ -219,8 +226,26 @@ bool ControllerCore::has_quota(const Run& run) const {
   return true;
 }
 
+/// By how much a run that spans islands would go beyond what its tenant may keep on all of them.
+std::uint64_t ControllerCore::over_limit(const Tenant& tenant, const Run& run) const {
+  std::uint64_t kept = 0;
+  for (IslandId i = 0; i < options_.islands; ++i) {
+    kept += tenant.kept_bytes[i] + run.program->kept_by_island[i] + run.program->held_by_island[i];
+  }
+  return kept - std::min(kept, tenant.limit_bytes);
+}
+
 Status ControllerCore::no_quota(const Run& run) const {
   const Tenant& tenant = *run.client->tenant;
+  const std::uint64_t over = tenant.limit_bytes > 0 ? over_limit(tenant, run) : 0;
+  if (over > 0) {
+    return resource_exhausted("run of program " + run.program->graph.name + " would keep " +
+                              std::to_string(over) + " bytes more than the " +
+                              std::to_string(tenant.limit_bytes) + " that the tokens of tenant " +
+                              tenant.name +
+                              " allow; drop handles of arrays that are no longer needed, or get "
+                              "a token with a larger quota");
+  }
   for (IslandId i = 0; i < options_.islands; ++i) {
     const std::uint64_t wanted = run.program->kept_by_island[i] + run.program->held_by_island[i];
     if (wanted == 0 || tenant.kept_bytes[i] + wanted <= quota(tenant, i)) continue;

@@ -24,6 +24,7 @@ struct ControllerCore::Tenant {
   std::uint32_t runs_in_flight = 0;
   std::uint64_t arrays = 0;
   std::vector<std::uint64_t> kept_bytes;  // Per island, over all its devices.
+  std::uint64_t limit_bytes = 0;          // Of all islands together; 0: none.
   std::vector<Client*> clients;
   std::size_t next_client = 0;  // Round robin among its clients.
 };

@@ -5,6 +5,7 @@
 
 #include "transport/introduction.hpp"
 #include "transport/io_loop_state.hpp"
+#include "transport/pass.hpp"
 #include "transport/socket_address.hpp"
 #include "transport/socket_wires.hpp"
 
@@ -35,17 +36,22 @@ kj::Promise<Result<Frame>> exchange(Stream stream, Frame introduction) {
 }  // namespace
 
 void ask(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame question,
-         std::uint64_t most_ns, std::function<void(Result<Frame>)> done) {
+         std::uint64_t most_ns, std::function<void(Result<Frame>)> done, const Credentials& shown) {
   IoLoop::State& state = loop.state();
-  Frame introduction = introduction_frame({cluster, std::move(question)});
-  auto answer = kj::evalLater([&loop, address]() { return dial(loop, address); })
-                    .then([introduction = std::move(introduction)](
-                              Dialed&& dialed) mutable -> kj::Promise<Result<Frame>> {
-                      KJ_IF_MAYBE (stream, dialed.stream) {
-                        return exchange(kj::mv(*stream), std::move(introduction));
-                      }
-                      return Result<Frame>(dialed.status);
-                    });
+  Introduction introduction{cluster, std::move(question)};
+  introduction.token = shown.token;
+  auto answer =
+      kj::evalLater([&loop, address, tls = shown.tls]() { return dial(loop, address, tls); })
+          .then([introduction = std::move(introduction)](
+                    Dialed&& dialed) mutable -> kj::Promise<Result<Frame>> {
+            KJ_IF_MAYBE (stream, dialed.stream) {
+              if (!dialed.channel.empty() && !introduction.token.empty()) {
+                introduction.binding = bind_token(introduction.token, dialed.channel);
+              }
+              return exchange(kj::mv(*stream), introduction_frame(introduction));
+            }
+            return Result<Frame>(dialed.status);
+          });
   auto late = state.after(most_ns).then([address, most_ns]() -> Result<Frame> {
     return deadline_exceeded(address + " has not answered within " +
                              std::to_string(most_ns / 1'000'000) + " ms");

@@ -17,6 +17,9 @@ constexpr std::uint32_t kMagic = 0x53656177;
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 constexpr std::size_t kMessageBytesMax = 2048;
 constexpr std::uint32_t kSegmentsMax = 16;
+// How records of TLS begin that come first: kind and version.
+constexpr std::uint32_t kTlsAlert = 0x0315, kTlsHello = 0x0316;
+static_assert(kSegmentsMax < kTlsAlert);
 static_assert(kMessageBytesMax + 512 < kWelcomeBytesMax);
 
 std::string both_protocols(std::uint32_t theirs) {
@@ -24,15 +27,29 @@ std::string both_protocols(std::uint32_t theirs) {
          std::to_string(kProtocolVersion) + ": run one version of Seaway at both ends";
 }
 
+capnp::Data::Reader data_of(const std::string& text) {
+  return {reinterpret_cast<const kj::byte*>(text.data()), text.size()};
+}
+std::string text_of(capnp::Data::Reader data) {
+  return {reinterpret_cast<const char*>(data.begin()), data.size()};
+}
+
 /// One frame while it arrives. Its table comes first, and then no more than that has announced and
 /// the limit allows.
 class Arrival {
  public:
   Arrival(kj::AsyncIoStream& stream, std::size_t bytes_max)
-      : stream_(stream), words_max_(bytes_max / kWord), words_(kj::heapArray<std::uint64_t>(1)) {}
+      : stream_(stream), words_max_(bytes_max / kWord), words_(kj::heapArray<std::uint64_t>(1)) {
+    words_[0] = 0;
+  }
 
   kj::Promise<Result<Frame>> receive() {
     return read(0, 1).then([this](Status status) -> kj::Promise<Result<Frame>> {
+      // An alert is shorter than a word.
+      if (const auto type = number(0) & 0xffff; type == kTlsAlert || type == kTlsHello) {
+        return Result<Frame>(protocol_error(
+            "the other end talks TLS and this one does not: name its address as tls:HOST:PORT"));
+      }
       if (!status.ok()) return Result<Frame>(status);
       if (segments() > kSegmentsMax) {
         return Result<Frame>(protocol_error("what came is no frame: it begins with a table of " +
@@ -69,7 +86,9 @@ class Arrival {
               return {StatusCode::kHostLost, "the connection ended before a frame was whole"};
             },
             [](kj::Exception&& exception) -> Status {
-              return {StatusCode::kHostLost,
+              // FAILED: see tls.cpp.
+              const bool is_refusal = exception.getType() == kj::Exception::Type::FAILED;
+              return {is_refusal ? StatusCode::kUnauthenticated : StatusCode::kHostLost,
                       std::string("the connection broke: ") + exception.getDescription().cStr()};
             });
   }
@@ -114,6 +133,10 @@ Frame introduction_frame(const Introduction& introduction, std::uint32_t protoco
   } else {
     root.setAsk(wire::frame_data(std::get<Frame>(introduction.what)));
   }
+  if (!introduction.token.empty()) root.setToken(introduction.token);
+  if (!introduction.binding.empty()) root.setBinding(data_of(introduction.binding));
+  if (!introduction.pass.empty()) root.setPass(data_of(introduction.pass));
+  root.setLife(introduction.life);
   return builder.finish();
 }
 
@@ -137,6 +160,10 @@ Result<Introduction> read_introduction(const Frame& frame) {
         } else {
           return protocol_error("an introduction that neither talks nor asks");
         }
+        introduction.token.assign(root.getToken().cStr(), root.getToken().size());
+        introduction.binding = text_of(root.getBinding());
+        introduction.pass = text_of(root.getPass());
+        introduction.life = root.getLife();
         return {};
       });
   if (!status.ok()) return status;

@@ -27,6 +27,9 @@ struct Talk {
 struct Introduction {
   std::uint64_t cluster = 0;
   std::variant<Talk, Frame> what;  // A frame: it asks.
+  // See schemas/wires.capnp.
+  std::string token = {}, binding = {}, pass = {};
+  std::uint32_t life = 0;
 };
 
 struct Welcome {
@@ -48,8 +51,9 @@ kj::Promise<std::size_t> read_some(kj::AsyncIoStream& stream, void* target, std:
                                    std::size_t most);
 
 /// The next frame of `stream`, which outlives the promise. Never fails: kProtocolError for bytes
-/// that are none, kResourceExhausted above `bytes_max`, before there is memory for it; kHostLost
-/// when the stream ends before it.
+/// that are none, kUnauthenticated when the other end takes no certificate of this one's,
+/// kResourceExhausted above `bytes_max`, before there is memory for it; kHostLost when the stream
+/// ends before it.
 kj::Promise<Result<Frame>> receive_frame(kj::AsyncIoStream& stream, std::size_t bytes_max);
 /// As it is. `frame` is held until then.
 kj::Promise<void> send_frame(kj::AsyncIoStream& stream, Frame frame);

@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "transport/address_text.hpp"
 #include "transport/io_loop_state.hpp"
 #include "transport/socket_stream.hpp"
 
@@ -27,6 +27,8 @@ namespace {
 constexpr int kBacklog = 256;
 constexpr std::string_view kUnix = "unix:";
 constexpr std::string_view kTcp = "tcp:";
+constexpr std::string_view kTls = "tls:";
+static_assert(kTcp.size() == kTls.size());
 
 struct Address {
   sockaddr_storage storage = {};
@@ -54,9 +56,10 @@ Status failure(const std::string& what, const std::string& address, int error) {
 }
 
 Status no_address(const std::string& address) {
-  return invalid_argument("\"" + address +
-                          "\" is no address; it is unix:PATH or tcp:HOST:PORT, as in "
-                          "unix:/run/seaway/host0 and tcp:10.0.0.7:4711");
+  return invalid_argument(
+      "\"" + address +
+      "\" is no address; it is unix:PATH, tls:HOST:PORT or tcp:HOST:PORT, as in "
+      "unix:/run/seaway/host0 and tls:10.0.0.7:4711");
 }
 
 Result<Address> unix_address(const std::string& address) {
@@ -75,28 +78,11 @@ Result<Address> unix_address(const std::string& address) {
   return result;
 }
 
-/// "HOST:PORT" of a tcp: address; the host of an IPv6 address stands in brackets.
-bool split(const std::string& address, std::string& host, std::string& port) {
-  const std::size_t colon = address.rfind(':');
-  if (colon < kTcp.size()) return false;
-  host = address.substr(kTcp.size(), colon - kTcp.size());
-  port = address.substr(colon + 1);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
-    host = host.substr(1, host.size() - 2);
-  } else if (host.find(':') != std::string::npos) {
-    return false;
-  }
-  std::uint16_t number = 0;
-  const char* const end = port.data() + port.size();
-  const auto [last, error] = std::from_chars(port.data(), end, number);
-  return !host.empty() && error == std::errc() && last == end;
-}
-
 /// All that `address` stands for; with AI_NUMERICHOST in `flags`, without asking anybody.
 Result<std::vector<Address>> tcp_addresses(const std::string& address, int flags) {
   std::string host;
   std::string port;
-  if (!split(address, host, port)) return no_address(address);
+  if (!split_host(address, host, port)) return no_address(address);
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = flags | AI_NUMERICSERV;
@@ -124,6 +110,20 @@ std::string to_string(const Address& address) {
   return std::string(kTcp) + (is_long ? "[" : "") + host + (is_long ? "]:" : ":") + port;
 }
 
+bool is_loopback(const Address& address) {
+  if (address.storage.ss_family == AF_INET) {
+    const auto& name = reinterpret_cast<const sockaddr_in&>(address.storage);
+    return ntohl(name.sin_addr.s_addr) >> 24 == 127;
+  }
+  const auto& name = reinterpret_cast<const sockaddr_in6&>(address.storage);
+  return address.storage.ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&name.sin6_addr);
+}
+
+Status not_encrypted(const std::string& address) {
+  return invalid_argument(address +
+                          " is not encrypted, and not of this machine alone: name tls:HOST:PORT");
+}
+
 kj::AutoCloseFd open_socket(const Address& address) {
   return kj::AutoCloseFd(
       ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -139,6 +139,7 @@ Caller caller_of(int descriptor, const Address& address) {
   Caller caller;
   if (address.storage.ss_family != AF_UNIX) {
     caller.name = to_string(address).substr(kTcp.size());
+    caller.host = host_of(to_string(address));
     return caller;
   }
   ucred credentials = {};
@@ -147,6 +148,7 @@ Caller caller_of(int descriptor, const Address& address) {
   if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0) {
     caller.user = credentials.uid;
     caller.process = static_cast<std::uint32_t>(credentials.pid);
+    caller.is_own_user = credentials.uid == ::geteuid();
   }
   caller.name =
       "user " + std::to_string(caller.user) + ", process " + std::to_string(caller.process);
@@ -206,6 +208,9 @@ kj::Promise<Dialed> dial_one(IoLoop& loop, const std::string& text, const Addres
 kj::Promise<Dialed> dial_any(IoLoop& loop, std::string text, std::vector<Address> all,
                              std::size_t index) {
   const Address address = all[index];
+  if (text.starts_with(kTcp) && !is_loopback(address)) {
+    return Dialed{nullptr, not_encrypted(text), false};
+  }
   return dial_one(loop, text, address)
       .then([&loop, text, all = std::move(all),
              index](Dialed&& dialed) mutable -> kj::Promise<Dialed> {
@@ -233,6 +238,52 @@ kj::Promise<Dialed> dial_name(IoLoop& loop, const std::string& address) {
         if (all.empty()) return Dialed{nullptr, no_address(address), false};
         return dial_any(loop, address, std::move(all), 0);
       });
+}
+
+/// Shakes hands with whoever is there.
+kj::Promise<Dialed> secure(Dialed&& dialed, std::shared_ptr<const Tls> tls, std::string address) {
+  KJ_IF_MAYBE (stream, dialed.stream) {
+    auto shaken = shake_hands(*tls, kj::mv(*stream), host_of(address));
+    return shaken.then([tls, address](TlsOutcome&& outcome) {
+      const bool is_client = outcome.peer.role.starts_with("client/");
+      if (outcome.status.ok() && is_client) {
+        outcome.status = {StatusCode::kUnauthenticated,
+                          address + " shows the certificate of " + outcome.peer.role +
+                              ", which is nobody to call; let it listen with one of its own"};
+      }
+      if (!outcome.status.ok()) {
+        return Dialed{nullptr,
+                      {outcome.status.code(),
+                       "cannot talk with " + address + ": " + outcome.status.message()},
+                      false};
+      }
+      return Dialed{kj::mv(outcome.stream), {}, false, std::move(outcome.channel)};
+    });
+  }
+  return kj::mv(dialed);
+}
+
+kj::Promise<Dialed> dial_network(IoLoop& loop, const std::string& address,
+                                 std::shared_ptr<const Tls> tls) {
+  std::string host;
+  std::string port;
+  if (!is_of_network(address) || !split_host(address, host, port)) {
+    return Dialed{nullptr, no_address(address), false};
+  }
+  const bool is_tls = address.starts_with(kTls);
+  if (is_tls && !tls) {
+    return Dialed{nullptr,
+                  invalid_argument("to talk with " + address +
+                                   " this process needs the certificate of the cluster's "
+                                   "authority: name it by ca_file, or SEAWAY_CA_FILE"),
+                  false};
+  }
+  auto all = tcp_addresses(address, AI_NUMERICHOST);
+  auto dialed = all.ok() ? dial_any(loop, address, std::move(*all), 0) : dial_name(loop, address);
+  if (!is_tls) return dialed;
+  return dialed.then([tls = std::move(tls), address](Dialed&& reached) mutable {
+    return secure(kj::mv(reached), std::move(tls), std::move(address));
+  });
 }
 
 }  // namespace
@@ -276,10 +327,11 @@ Result<Listener> Listener::make(IoLoop& loop, const std::string& text) {
     if (!one.ok()) return one.status();
     address = *one;
     path = text.substr(kUnix.size());
-  } else if (text.starts_with(kTcp)) {
+  } else if (is_of_network(text)) {
     auto all = tcp_addresses(text, AI_PASSIVE);
     if (!all.ok()) return all.status();
     address = all->front();
+    if (text.starts_with(kTcp) && !is_loopback(address)) return not_encrypted(text);
   } else {
     return no_address(text);
   }
@@ -307,7 +359,7 @@ Result<Listener> Listener::make(IoLoop& loop, const std::string& text) {
   if (path.empty()) {
     address.size = sizeof(address.storage);
     ::getsockname(descriptor.get(), address.get(), &address.size);
-    real = to_string(address);
+    real = text.substr(0, kTcp.size()) + to_string(address).substr(kTcp.size());
   }
   return Listener(loop, std::move(real), kj::mv(descriptor), std::move(path));
 }
@@ -328,21 +380,12 @@ kj::Promise<Listener::Accepted> Listener::accept() {
   return observer_->whenBecomesReadable().then([this]() { return accept(); });
 }
 
-kj::Promise<Dialed> dial(IoLoop& loop, std::string address) {
-  return kj::evalNow([&loop, &address]() -> kj::Promise<Dialed> {
-           if (address.starts_with(kUnix)) {
-             auto one = unix_address(address);
-             if (!one.ok()) return Dialed{nullptr, one.status(), false};
-             return dial_one(loop, address, *one);
-           }
-           std::string host;
-           std::string port;
-           if (!address.starts_with(kTcp) || !split(address, host, port)) {
-             return Dialed{nullptr, no_address(address), false};
-           }
-           auto all = tcp_addresses(address, AI_NUMERICHOST);
-           if (!all.ok()) return dial_name(loop, address);
-           return dial_any(loop, address, std::move(*all), 0);
+kj::Promise<Dialed> dial(IoLoop& loop, std::string address, std::shared_ptr<const Tls> tls) {
+  return kj::evalNow([&]() -> kj::Promise<Dialed> {
+           if (!address.starts_with(kUnix)) return dial_network(loop, address, std::move(tls));
+           auto one = unix_address(address);
+           if (!one.ok()) return Dialed{nullptr, one.status(), false};
+           return dial_one(loop, address, *one);
          })
       .catch_([address](kj::Exception&& exception) {
         return Dialed{nullptr,

@@ -1,4 +1,5 @@
-// SocketAddress: "unix:PATH" and "tcp:HOST:PORT": sockets that listen there, and streams to it.
+// SocketAddress: "unix:PATH", "tls:HOST:PORT" and "tcp:HOST:PORT": sockets that listen there, and
+// streams to it. What is not encrypted does not leave the machine: "tcp:" is of loopback alone.
 
 #pragma once
 
@@ -12,6 +13,7 @@
 #include "seaway/status.hpp"
 #include "transport/caller.hpp"
 #include "transport/io_loop.hpp"
+#include "transport/tls_handshake.hpp"
 
 namespace seaway::transport {
 
@@ -33,6 +35,8 @@ class Listener {
   };
   /// The next one. Fails when the process may have no more descriptors.
   kj::Promise<Accepted> accept();
+  /// Whoever comes is to shake hands first.
+  bool is_tls() const { return address_.starts_with("tls:"); }
 
  private:
   Listener(IoLoop& loop, std::string address, kj::AutoCloseFd&& descriptor, std::string path);
@@ -49,11 +53,14 @@ class Listener {
 /// What came of an attempt to reach somebody.
 struct Dialed {
   kj::Maybe<kj::Own<kj::AsyncIoStream>> stream;
-  Status status;            // Why there is none.
-  bool is_refused = false;  // The machine says that nobody is there.
+  Status status;             // Why there is none.
+  bool is_refused = false;   // The machine says that nobody is there.
+  std::string channel = {};  // Of TLS: see TlsOutcome.
 };
 
-/// Never fails; the loop outlives it. Names of hosts are looked up beside the loop.
-kj::Promise<Dialed> dial(IoLoop& loop, std::string address);
+/// Never fails; the loop outlives it. Names of hosts are looked up beside the loop. `tls` is for
+/// addresses that begin so; whoever answers there shows a certificate with the address's host in
+/// it, and which is not a client's.
+kj::Promise<Dialed> dial(IoLoop& loop, std::string address, std::shared_ptr<const Tls> tls);
 
 }  // namespace seaway::transport

@@ -18,7 +18,7 @@ int descriptor_of(const kj::AsyncIoStream& stream) {
 
 // An error says that the other end has been faster.
 void SocketLine::cut() { static_cast<void>(::shutdown(descriptor_of(*stream), SHUT_RDWR)); }
-void SocketLine::end_writing() { static_cast<void>(::shutdown(descriptor_of(*stream), SHUT_WR)); }
+void SocketLine::end_writing() { stream->shutdownWrite(); }
 
 bool SocketLine::has_gone() const {
   std::byte next;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "transport/caller.hpp"
@@ -43,7 +44,8 @@ struct SocketLine {
   bool has_gone() const;
 
   kj::Own<kj::AsyncIoStream> stream;
-  const Caller caller;
+  Caller caller;
+  std::string channel;  // Of TLS.
   ProcessId peer = 0;
   bool is_over = false;       // Nothing of it is told any more.
   bool is_writing = false;    // The stream has what was taken from `unwritten`, or it will soon.

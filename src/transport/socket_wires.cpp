@@ -3,13 +3,16 @@
 #include "transport/socket_wires.hpp"
 
 #include <algorithm>
+#include <list>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "base/check.hpp"
+#include "transport/address_text.hpp"
 #include "transport/introduction.hpp"
 #include "transport/io_loop_state.hpp"
+#include "transport/pass.hpp"
 #include "transport/socket_address.hpp"
 #include "transport/socket_line.hpp"
 
@@ -52,8 +55,10 @@ struct SocketWires::State final : kj::TaskSet::ErrorHandler,
   }
 
   // Those that others make.
-  kj::Promise<void> accept_all();
-  void accept(Listener::Accepted&& stranger);
+  kj::Promise<void> accept_all(Listener& listener);
+  void accept(Listener::Accepted&& stranger, bool is_tls);
+  kj::Promise<Result<Frame>> hear_stranger(Listener::Accepted&& stranger, bool is_tls,
+                                           std::shared_ptr<Line> line);
   void hear_introduction(const Line& line, const Result<Frame>& frame);
   void answer(const Line& line, Frame question);
   void admit(const Line& line, const Introduction& introduction);
@@ -95,47 +100,87 @@ struct SocketWires::State final : kj::TaskSet::ErrorHandler,
   std::size_t strangers = 0;  // Have not said who they are.
   std::size_t leaving = 0;    // Are told why they are refused.
   std::uint64_t last_attempt = 0;
-  std::optional<Listener> listener;
+  std::list<Listener> listeners;
   std::map<ProcessId, Peer> peers;
   kj::TaskSet tasks;  // Ends first.
 };
 
 // ---- Those that others make ----
 
-kj::Promise<void> SocketWires::State::accept_all() {
-  return kj::evalNow([this]() { return listener->accept(); })
-      .then([this](Listener::Accepted&& stranger) { accept(kj::mv(stranger)); })
+kj::Promise<void> SocketWires::State::accept_all(Listener& listener) {
+  return kj::evalNow([&listener]() { return listener.accept(); })
+      .then([this, &listener](Listener::Accepted&& stranger) {
+        accept(kj::mv(stranger), listener.is_tls());
+      })
       // No more descriptors, perhaps: others have to end first.
       .catch_([this](kj::Exception&&) { return after(options.again_ns); })
-      .then([this]() { return accept_all(); });
+      .then([this, &listener]() { return accept_all(listener); });
 }
 
-void SocketWires::State::accept(Listener::Accepted&& stranger) {
-  const Line line = make_line(kj::mv(stranger.stream), std::move(stranger.caller));
+void SocketWires::State::accept(Listener::Accepted&& stranger, bool is_tls) {
   if (strangers >= options.strangers_max) {
-    return refuse(line,
-                  resource_exhausted(std::to_string(strangers) + " of " +
-                                     std::to_string(options.strangers_max) +
-                                     " connections have not said who they are; try again, or raise "
-                                     "SocketOptions::strangers_max"));
+    const Status full = resource_exhausted(
+        std::to_string(strangers) + " of " + std::to_string(options.strangers_max) +
+        " connections have not said who they are; try again, or raise "
+        "SocketOptions::strangers_max");
+    if (!is_tls) return refuse(make_line(kj::mv(stranger.stream), stranger.caller), full);
+    // Nothing can be said before hands are shaken.
+    ++counts.refused;
+    if (handlers.refused) handlers.refused(stranger.caller, full);
+    return;
   }
   ++strangers;
+  const Caller caller = stranger.caller;
+  const auto line = std::make_shared<Line>();
   auto frame =
-      receive_frame(*line->stream, options.introduction_bytes_max)
+      hear_stranger(kj::mv(stranger), is_tls, line)
           .exclusiveJoin(after(options.introduction_ns).then([this]() -> Result<Frame> {
             return deadline_exceeded("nobody was introduced within " +
                                      std::to_string(options.introduction_ns / 1'000'000) + " ms");
           }));
-  tasks.add(frame.then([this, line](Result<Frame>&& heard) {
+  tasks.add(frame.then([this, line, caller](Result<Frame>&& heard) {
     --strangers;
-    hear_introduction(line, heard);
+    if (*line) return hear_introduction(*line, heard);
+    ++counts.refused;
+    if (handlers.refused) handlers.refused(caller, heard.status());
   }));
+}
+
+/// `line` is made when there are ears for what is said over it.
+kj::Promise<Result<Frame>> SocketWires::State::hear_stranger(Listener::Accepted&& stranger,
+                                                             bool is_tls,
+                                                             std::shared_ptr<Line> line) {
+  if (!is_tls) {
+    *line = make_line(kj::mv(stranger.stream), std::move(stranger.caller));
+    return receive_frame(*(*line)->stream, options.introduction_bytes_max);
+  }
+  auto shaken = shake_hands(*options.credentials.tls, kj::mv(stranger.stream), "");
+  return shaken.then([this, line, caller = std::move(stranger.caller)](
+                         TlsOutcome&& outcome) mutable -> kj::Promise<Result<Frame>> {
+    KJ_IF_MAYBE (stream, outcome.stream) {
+      caller.is_encrypted = true;
+      caller.certificate = outcome.peer.role;
+      caller.certificate_end_s = outcome.peer.end_s;
+      *line = make_line(kj::mv(*stream), std::move(caller));
+      (*line)->channel = std::move(outcome.channel);
+      return receive_frame(*(*line)->stream, options.introduction_bytes_max);
+    }
+    return Result<Frame>(outcome.status);
+  });
 }
 
 void SocketWires::State::hear_introduction(const Line& line, const Result<Frame>& frame) {
   if (!frame.ok()) return refuse(line, frame.status());
   const Result<Introduction> introduction = read_introduction(*frame);
   if (!introduction.ok()) return refuse(line, introduction.status());
+  line->caller.token = introduction->token;
+  line->caller.pass = introduction->pass;
+  line->caller.life = introduction->life;
+  if (line->caller.is_encrypted && !introduction->token.empty() &&
+      !is_bound(introduction->token, line->channel, introduction->binding)) {
+    return refuse(line, {StatusCode::kUnauthenticated,
+                         "a token was shown that is bound to another connection"});
+  }
   const std::uint64_t cluster = introduction->cluster;
   const bool asks = std::holds_alternative<Frame>(introduction->what);
   if (cluster != options.cluster && !(asks && cluster == 0)) {
@@ -226,10 +271,16 @@ void SocketWires::State::admit(const Line& line, const Introduction& introductio
 
 void SocketWires::State::refuse(const Line& line, Status why) {
   ++counts.refused;
+  if (handlers.refused) handlers.refused(line->caller, why);
   // Whoever does not listen to why must not keep others from hearing it.
   if (leaving >= options.strangers_max) return line->cut();
   line->leaves.emplace(leaving);
-  say_last(line, {Welcome::Kind::kRefused, std::move(why), {}});
+  const Welcome welcome{Welcome::Kind::kRefused, std::move(why), {}};
+  if (welcome.refusal.code() != StatusCode::kUnauthenticated) return say_last(line, welcome);
+  // Who guesses is not to guess fast.
+  line->is_over = true;
+  drop_what_comes(line);
+  tasks.add(after(options.guess_ns).then([this, line, welcome]() { say_last(line, welcome); }));
 }
 
 /// A word more, and then the end; whoever does not hear it in time does not hear it.
@@ -302,14 +353,15 @@ void SocketWires::State::look_for(ProcessId process, std::uint64_t attempt) {
 
 kj::Promise<void> SocketWires::State::reach(ProcessId process, std::uint64_t attempt,
                                             std::string address) {
-  auto reached = dial(loop, address).then([this, process, attempt](Dialed&& dialed) {
-    if (!is_current(process, attempt)) return kj::Promise<void>(kj::READY_NOW);
-    KJ_IF_MAYBE (stream, dialed.stream) {
-      return introduce(process, attempt, make_line(kj::mv(*stream), {}));
-    }
-    fail(process, attempt, std::move(dialed.status), dialed.is_refused);
-    return kj::Promise<void>(kj::READY_NOW);
-  });
+  auto reached =
+      dial(loop, address, options.credentials.tls).then([this, process, attempt](Dialed&& dialed) {
+        if (!is_current(process, attempt)) return kj::Promise<void>(kj::READY_NOW);
+        KJ_IF_MAYBE (stream, dialed.stream) {
+          return introduce(process, attempt, make_line(kj::mv(*stream), {}));
+        }
+        fail(process, attempt, std::move(dialed.status), dialed.is_refused);
+        return kj::Promise<void>(kj::READY_NOW);
+      });
   auto late = after(options.introduction_ns).then([this, process, attempt, address]() {
     if (is_current(process, attempt)) {
       fail(process, attempt, deadline_exceeded(address + " says nothing"), false);
@@ -325,7 +377,9 @@ kj::Promise<void> SocketWires::State::reach(ProcessId process, std::uint64_t att
 kj::Promise<void> SocketWires::State::introduce(ProcessId process, std::uint64_t attempt,
                                                 Line line) {
   peer_of(process).introduced = line;
-  const Introduction introduction{options.cluster, Talk{options.self, process}};
+  Introduction introduction{options.cluster, Talk{options.self, process}};
+  introduction.pass = options.pass;
+  introduction.life = options.life;
   // Who refuses at once may have hung up before he heard it, but not before he said why.
   return send_frame(*line->stream, introduction_frame(introduction))
       .catch_([](kj::Exception&&) {})
@@ -469,17 +523,25 @@ SocketWires::~SocketWires() = default;
 Result<std::unique_ptr<SocketWires>> SocketWires::make(IoLoop& loop, SocketOptions options,
                                                        SocketHandlers handlers) {
   auto state = std::make_shared<State>(loop, std::move(options), std::move(handlers));
-  if (!state->options.listen.empty()) {
-    auto listener = Listener::make(loop, state->options.listen);
+  const auto& tls = state->options.credentials.tls;
+  for (const std::string& address : split_addresses(state->options.listen)) {
+    auto listener = Listener::make(loop, address);
     if (!listener.ok()) return listener.status();
-    state->listener.emplace(std::move(*listener));
-    state->tasks.add(state->accept_all());
+    if (listener->is_tls() && (!tls || !tls->can_listen())) {
+      return invalid_argument("to listen at " + address +
+                              " this process needs the certificate of the cluster's authority and "
+                              "one of its own, with its key: ca_file, cert_file, key_file");
+    }
+    state->listeners.push_back(std::move(*listener));
+    state->tasks.add(state->accept_all(state->listeners.back()));
   }
   return std::unique_ptr<SocketWires>(new SocketWires(std::move(state)));
 }
 
 std::string SocketWires::address() const {
-  return state_->listener ? state_->listener->address() : std::string();
+  std::vector<std::string> all;
+  for (const Listener& listener : state_->listeners) all.push_back(listener.address());
+  return join_addresses(all);
 }
 
 void SocketWires::attach(ProcessId self, ProcessId peer, WirePort port) {

@@ -1,4 +1,4 @@
-// SocketWires: the connections of a real process: Unix sockets on one machine, TCP between
+// SocketWires: the connections of a real process: Unix sockets on one machine, TLS between
 // machines.
 
 #pragma once
@@ -24,9 +24,16 @@ struct SocketOptions {
   ProcessId self = 0;
   /// A process talks with those of its own cluster only. 0: it only asks.
   std::uint64_t cluster = 0;
-  /// "unix:PATH", "tcp:HOST:PORT" (port 0: the system chooses one); empty: nobody can connect.
+  /// "unix:PATH", "tls:HOST:PORT", "tcp:HOST:PORT" of this machine (port 0: the system chooses
+  /// one), or several with commas between them; empty: nobody can connect.
   std::string listen;
+  /// What it shows to whom it calls, and for "tls:" to whom it listens to.
+  Credentials credentials = {};
+  /// What it shows to peers.
+  std::string pass = {};
+  std::uint32_t life = 0;
   std::uint64_t introduction_ns = 5'000'000'000;  // A connection says so soon who it is.
+  std::uint64_t guess_ns = 100'000'000;           // Before who is not known is told so.
   std::uint64_t again_ns = 100'000'000;           // Before it tries to reach an absent peer again.
   std::size_t strangers_max = 64;  // Connections that have not said who they are; so many refused.
   std::size_t connections_max = 4096;
@@ -44,6 +51,9 @@ struct SocketHandlers {
   /// Answers a question that came on a connection of its own; once, now or later.
   std::function<void(const Caller& caller, Frame question, std::function<void(Result<Frame>)>)>
       answer;
+  /// Of a connection that somebody else has made: it is told `why` it ends, or, before TLS, it just
+  /// ends. May be empty.
+  std::function<void(const Caller& caller, const Status& why)> refused = {};
   /// Where `peer` listens now; an error: nobody knows. Called before each attempt to connect.
   std::function<void(ProcessId peer, std::function<void(Result<std::string>)>)> find;
 };
@@ -57,8 +67,9 @@ struct SocketHandlers {
 /// or whose limits are reached, is waited for in silence.
 ///
 /// On each connection whoever made it says first who it is: a frame of schema Introduction, no
-/// longer than `introduction_bytes_max`, within `introduction_ns`, and is answered with a Welcome.
-/// Then bytes go both ways as they are, or, after a question, the connection ends.
+/// longer than `introduction_bytes_max`, within `introduction_ns` (with the handshake of TLS), and
+/// is answered with a Welcome. Then bytes go both ways as they are, or, after a question, the
+/// connection ends.
 ///
 /// What was written before close() still leaves, for at most `introduction_ns`.
 ///
@@ -68,13 +79,15 @@ class SocketWires final : public Wires {
  public:
   /// Listens at once. The file of a Unix socket is its user's alone (0600), and one that nobody
   /// listens on any more is replaced. Errors: kInvalidArgument for an address that is none, or
-  /// which is not to be had on this machine; kResourceExhausted where somebody listens already, or
-  /// the system has no more to give; kPermissionDenied. Each names the address.
+  /// which is not to be had on this machine, or for TLS without a certificate; kResourceExhausted
+  /// where somebody listens already, or the system has no more to give; kPermissionDenied. Each
+  /// names the address.
   static Result<std::unique_ptr<SocketWires>> make(IoLoop& loop, SocketOptions options,
                                                    SocketHandlers handlers);
   ~SocketWires() override;
 
-  /// Where it listens, with the port that it has: "tcp:127.0.0.1:4711". Empty: nowhere.
+  /// Where it listens, with the ports that it has: "tcp:127.0.0.1:4711"; several as in
+  /// SocketOptions::listen. Empty: nowhere.
   std::string address() const;
 
   void attach(ProcessId self, ProcessId peer, WirePort port) override;
@@ -105,8 +118,10 @@ class SocketWires final : public Wires {
 /// Asks whoever listens at `address` one question, on a connection of its own. `done` is called
 /// once from the loop, unless that ends first: with the answer, or with an error: kHostLost where
 /// nobody listens, kDeadlineExceeded after `most_ns`, kResourceExhausted for an answer above
-/// kAnswerBytesMax, or what was answered.
+/// kAnswerBytesMax, kUnauthenticated for certificates that do not go together, or what was
+/// answered.
 void ask(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame question,
-         std::uint64_t most_ns, std::function<void(Result<Frame>)> done);
+         std::uint64_t most_ns, std::function<void(Result<Frame>)> done,
+         const Credentials& shown = {});
 
 }  // namespace seaway::transport

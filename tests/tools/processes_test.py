@@ -153,11 +153,28 @@ class ProcessesTest(Cluster, unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("a cluster runs at " + self.address, done.stderr)
 
-    def test_what_is_not_there_yet_is_refused_by_name(self):
-        for words in (["--listen", "tcp:127.0.0.1:0"], ["--token-file", "token"]):
-            done = seaway("up", "--directory", self.directory, *words)
+    def test_what_does_not_go_together_is_refused_by_name(self):
+        for words, part in ((["--token-file", "absent"], "cannot read absent"),
+                            (["--listen", "tls:127.0.0.1:0"], "needs cert_file and key_file"),
+                            (["--tls", "auto"], "goes with --listen tls:HOST:PORT"),
+                            (["--join", "tcp:127.0.0.1:1"], "leave out join")):
+            done = seaway("controller" if part.startswith("cannot") else "up", "--directory", self.directory, *words)
             self.assertEqual(done.returncode, 2, words)
-            self.assertIn(words[1] if words[0] == "--listen" else "leave out token_file", done.stderr)
+            self.assertIn(part, done.stderr)
+
+    def test_plain_tcp_is_of_this_machine_and_takes_a_token(self):
+        self.start("--devices", "4", "--listen", "tcp:127.0.0.1:0")
+        with open(self.directory + "/controller.address", encoding="utf-8") as file:
+            local, address = file.read().split()
+        self.assertEqual(local, self.address)
+        done = seaway("run", "fig2", "--cluster", address)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("nothing was shown", done.stderr)
+        done = seaway("token", "create", "--tenant", "ann", "--role", "client", "--store", self.directory + "/tokens",
+                      "--out", self.directory + "/ann.token")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        until(lambda: seaway("run", "fig2", "--cluster", address, "--token-file",
+                             self.directory + "/ann.token").returncode == 0, "the controller knows the token")
 
     def test_a_directory_that_others_can_write_to_is_refused(self):
         os.chmod(self.directory, 0o777)

@@ -82,8 +82,9 @@ std::string ClusterLook::to_string(const std::string& address, const ClusterLook
   return text + "\n" + tenants_text(work.value("tenants", nlohmann::json::array()));
 }
 
-Result<ClusterLook> look_at_cluster(const std::string& address, const Clock& clock) {
-  const auto text = cluster::ask_status(address, clock, kAskNs);
+Result<ClusterLook> look_at_cluster(const std::string& address, const Clock& clock,
+                                    const transport::Credentials& shown) {
+  const auto text = cluster::ask_status(address, clock, kAskNs, shown);
   if (!text.ok()) return text.status();
   ClusterLook look;
   look.json = nlohmann::json::parse(*text, nullptr, false);

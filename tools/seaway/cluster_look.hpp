@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "seaway/status.hpp"
+#include "transport/caller.hpp"
 
 namespace seaway::tools {
 
@@ -24,6 +25,7 @@ struct ClusterLook {
 
 /// Asks the controller that listens at `address`, for two seconds. Errors: those of asking;
 /// kProtocolError for an answer that is none.
-Result<ClusterLook> look_at_cluster(const std::string& address, const Clock& clock);
+Result<ClusterLook> look_at_cluster(const std::string& address, const Clock& clock,
+                                    const transport::Credentials& shown = {});
 
 }  // namespace seaway::tools

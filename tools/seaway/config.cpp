@@ -21,6 +21,7 @@
 
 #include "base/parse.hpp"
 #include "names.hpp"
+#include "transport/address_text.hpp"
 #include "transport/link.hpp"
 
 namespace seaway::tools {
@@ -106,6 +107,18 @@ bool read_address(std::string_view text, std::uint64_t port_min, std::string& ta
   return true;
 }
 
+/// One address or several.
+bool read_addresses(std::string_view text, std::string& target) {
+  std::vector<std::string> all = transport::split_addresses(std::string(text));
+  if (all.empty() || all.size() > Limits::kAddressesMax) return false;
+  for (std::string& one : all) {
+    const std::string plain = transport::plain_address(one);
+    if (!read_address(plain, 0, one)) return false;
+  }
+  target = transport::join_addresses(all);
+  return true;
+}
+
 constexpr std::array<std::string_view, 4> kLogLevels = {"error", "warning", "info", "debug"};
 
 bool read_log_level(std::string_view text, std::string& target) {
@@ -161,11 +174,11 @@ const std::vector<Entry>& entries() {
        &write<&ClusterConfig::threads>},
       {{"listen",
         "unix:PATH (at most 107 bytes), tls:HOST:PORT or, within this machine, tcp:HOST:PORT; port "
-        "0: any",
+        "0: any; several with commas between",
         "where this process listens"},
        Kind::kText,
        [](std::string_view text, ClusterConfig& config) {
-         return read_address(text, 0, config.listen);
+         return read_addresses(text, config.listen);
        },
        &write<&ClusterConfig::listen>},
       {{"join",
@@ -173,9 +186,16 @@ const std::vector<Entry>& entries() {
         "where the controller listens"},
        Kind::kText,
        [](std::string_view text, ClusterConfig& config) {
-         return read_address(text, 1, config.join);
+         return read_address(transport::plain_address(std::string(text)), 1, config.join);
        },
        &write<&ClusterConfig::join>},
+      {{"advertise", "a host: NAME, 10.0.0.7 or [::1]", "the host by which others reach it"},
+       Kind::kText,
+       [](std::string_view text, ClusterConfig& config) {
+         config.advertise = text;
+         return is_host(text);
+       },
+       &write<&ClusterConfig::advertise>},
       {{"directory", kPath, "sockets, logs and files with process ids"},
        Kind::kText,
        [](std::string_view text, ClusterConfig& config) {
@@ -411,7 +431,14 @@ Status check_together(const Settings& settings) {
                             (has_certificate ? "key_file" : "cert_file") +
                             ", too: set both or neither");
   }
-  if (config.listen.starts_with("tls:") && config.cert_file.empty()) {
+  const auto addresses = transport::split_addresses(config.listen);
+  const bool is_tls = std::ranges::any_of(
+      addresses, [](const std::string& address) { return address.starts_with("tls:"); });
+  if (is_tls && config.ca_file.empty() && !config.cert_file.empty()) {
+    return invalid_argument(told("listen") +
+                            " needs ca_file, to know callers by; `seaway cert init` makes it");
+  }
+  if (is_tls && config.cert_file.empty()) {
     return invalid_argument(told("listen") +
                             " needs cert_file and key_file; `seaway cert issue` makes both");
   }

@@ -23,8 +23,9 @@ struct ClusterConfig {
   std::uint64_t host_memory = std::uint64_t{4} << 30;    // Bytes of spill room, of each host.
   std::uint32_t threads = 0;  // For large kernels; 0: all cores of the machine.
 
-  std::string listen;     // An address; empty: a Unix socket in `directory`.
+  std::string listen;     // Addresses with commas between; empty: a Unix socket in `directory`.
   std::string join;       // The address of the controller; empty: its Unix socket in `directory`.
+  std::string advertise;  // The host by which others reach this process; empty: that of `listen`.
   std::string directory;  // Of sockets, logs and files with process ids.
 
   std::string token_file;           // Whose token this process shows; empty: none.
@@ -41,6 +42,7 @@ struct ClusterConfig {
 struct ConfigLimits {
   static constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
   static constexpr std::size_t kPathBytesMax = 4096;
+  static constexpr std::size_t kAddressesMax = 8;
   static constexpr std::size_t kSocketPathBytesMax = 107;  // What the system takes.
   static constexpr std::uint32_t kDevicesMax = 65'536;
   static constexpr std::uint32_t kThreadsMax = 1024;

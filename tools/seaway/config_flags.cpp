@@ -20,6 +20,28 @@ void add_config_flags(CLI::App& verb, ConfigFlags& flags) {
   }
 }
 
+void add_credential_flags(CLI::App& verb, cluster::CredentialFiles& files) {
+  files = cluster::credential_files_of_environment();
+  for (const auto& [key, target] : {std::pair("token_file", &files.token),
+                                    {"ca_file", &files.authority},
+                                    {"cert_file", &files.certificate},
+                                    {"key_file", &files.key}}) {
+    for (const SettingWords& words : setting_words()) {
+      if (words.key != key) continue;
+      verb.add_option(flag_of(key), *target, std::string(words.purpose))->group("Settings");
+    }
+  }
+}
+
+void set_environment(const cluster::CredentialFiles& files) {
+  for (const auto& [key, value] : {std::pair("token_file", &files.token),
+                                   {"ca_file", &files.authority},
+                                   {"cert_file", &files.certificate},
+                                   {"key_file", &files.key}}) {
+    if (!value->empty()) ::setenv(variable_of(key).c_str(), value->c_str(), 1);
+  }
+}
+
 Result<Settings> load_settings(const ConfigFlags& flags) {
   ConfigSources sources;
   sources.default_directory = default_directory();

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "cluster/credentials.hpp"
 #include "config.hpp"
 
 namespace CLI {
@@ -22,6 +23,12 @@ struct ConfigFlags {
 
 /// Adds --config and one flag for each setting to `verb`. `flags` outlives the parsing.
 void add_config_flags(CLI::App& verb, ConfigFlags& flags);
+
+/// Adds --token-file, --ca-file, --cert-file and --key-file to a verb that calls a cluster; what is
+/// not given is that of the environment. `files` outlives the parsing.
+void add_credential_flags(CLI::App& verb, cluster::CredentialFiles& files);
+/// The same files as variables of this process, where the library looks for them.
+void set_environment(const cluster::CredentialFiles& files);
 
 /// The settings from the file, the environment and the flags.
 /// Errors: those of read_settings(), and kNotFound for a file that cannot be read.

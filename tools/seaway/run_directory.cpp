@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "cluster/enrolment.hpp"
+#include "transport/address_text.hpp"
 
 namespace seaway::tools {
 namespace {
@@ -29,16 +30,19 @@ std::string spec_of(const ClusterConfig& config, const std::string& more) {
   return more.empty() ? spec : spec + "," + more;
 }
 
-Status check_supported(const ClusterConfig& config) {
-  for (const std::string* const address : {&config.listen, &config.join}) {
-    if (address->empty() || address->starts_with("unix:")) continue;
-    return unimplemented("processes meet over Unix sockets so far, and not over " + *address +
-                         "; name unix:PATH");
-  }
-  if (config.token_file.empty() && config.ca_file.empty() && config.cert_file.empty()) return {};
-  return unimplemented(
-      "Unix sockets are their user's alone, and nothing else asks for tokens or certificates yet; "
-      "leave out token_file, ca_file, cert_file and key_file");
+cluster::CredentialFiles credential_files(const ClusterConfig& config) {
+  return {config.token_file, config.ca_file, config.cert_file, config.key_file};
+}
+
+Status write_address(const std::string& directory, const std::string& name,
+                     const std::string& addresses) {
+  const std::string path = directory + "/" + name + ".address";
+  const std::string draft = path + ".new";
+  std::ofstream out(draft);
+  for (const std::string& address : transport::split_addresses(addresses)) out << address << '\n';
+  out.close();
+  if (!out.fail() && std::rename(draft.c_str(), path.c_str()) == 0) return {};
+  return resource_exhausted("cannot write " + path + ": " + std::strerror(errno));
 }
 
 Result<ControllerLife> begin_life(const std::string& directory, std::uint64_t random) {

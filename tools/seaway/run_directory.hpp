@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cluster/credentials.hpp"
 #include "config.hpp"
 #include "seaway/status.hpp"
 
@@ -15,8 +16,12 @@ std::string controller_address(const std::string& directory);
 
 /// "embedded:islands=2,devices=4,..": what the cluster is made of, with more words behind.
 std::string spec_of(const ClusterConfig& config, const std::string& more);
-/// kUnimplemented for settings of what is not there yet.
-Status check_supported(const ClusterConfig& config);
+/// The files that a process shows what it is by.
+cluster::CredentialFiles credential_files(const ClusterConfig& config);
+/// Writes where a process listens to `directory`/`name`.address, one address a line, so that port 0
+/// can be asked for. kResourceExhausted when it cannot be written.
+Status write_address(const std::string& directory, const std::string& name,
+                     const std::string& addresses);
 
 /// Which cluster it is, and which life of its controller. Kept in a file, so that what was before
 /// is known to be over.

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "config_flags.hpp"
 #include "demos/demos.hpp"
 #include "names.hpp"
 #include "verbs.hpp"
@@ -13,6 +14,7 @@ namespace {
 struct Arguments {
   std::string name;
   demos::DemoOptions options;
+  cluster::CredentialFiles credentials;  // For a cluster elsewhere.
 };
 
 int run(const Arguments& arguments) {
@@ -29,6 +31,7 @@ int run(const Arguments& arguments) {
                      demo.name);
         return kBadUsage;
       }
+      set_environment(arguments.credentials);
       return demo.run(arguments.options);
     }
     names.push_back(demo.name);
@@ -62,8 +65,9 @@ void add_demo(CLI::App& app, int& exit_code) {
                    "run in the simulator, from this seed: the demos on actors can");
   CLI::Option* const simulated = verb->get_option("--simulate");
   verb->add_option("--cluster", arguments->options.cluster,
-                   "on a cluster that runs, such as `seaway up` starts: unix:PATH")
+                   "on a cluster that runs, such as `seaway up` starts: unix:PATH, tls://HOST:PORT")
       ->excludes(simulated);
+  add_credential_flags(*verb, arguments->credentials);
   verb->footer(
       "example: seaway demo digits --trace digits.json\n"
       "         seaway run digits --cluster unix:/run/user/1000/seaway/ctl.sock");

@@ -13,12 +13,15 @@
 #include <utility>
 #include <vector>
 
+#include "audit_log.hpp"
 #include "base/clock.hpp"
+#include "cluster/credentials.hpp"
 #include "cluster/process.hpp"
 #include "config_flags.hpp"
 #include "private_files.hpp"
 #include "role_flags.hpp"
 #include "run_directory.hpp"
+#include "token_watch.hpp"
 #include "verbs.hpp"
 
 namespace seaway::tools {
@@ -41,7 +44,7 @@ constexpr int kAnew = SIGUSR2;
 sigset_t block_signals() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, kAnew}) sigaddset(&signals, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, kAnew}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   return signals;
@@ -64,6 +67,15 @@ void begin_anew() {
   execv("/proc/self/exe", pointers.data());
 }
 
+/// New certificates are for new connections; the old ones stay when the new ones will not do.
+void reload(const ClusterConfig& config, const transport::Credentials& credentials) {
+  if (!credentials.tls) return;
+  const auto files = cluster::load_tls_files(credential_files(config));
+  const Status status = files.ok() ? credentials.tls->reload(*files) : files.status();
+  std::fprintf(stderr, "seaway: certificates %s\n",
+               status.ok() ? "are read again" : status.message().c_str());
+}
+
 int play(const Arguments& arguments, Role role, std::shared_ptr<const Registry> registry) {
   if (arguments.dies_with_parent) {
     const pid_t parent = getppid();
@@ -74,9 +86,16 @@ int play(const Arguments& arguments, Role role, std::shared_ptr<const Registry> 
   const auto settings = load_settings(arguments.flags);
   if (!settings.ok()) return fail(settings.status());
   const ClusterConfig& config = settings->config;
-  if (Status status = check_supported(config); !status.ok()) return fail(status);
+  auto credentials = cluster::load_credentials(credential_files(config));
+  if (!credentials.ok()) return fail(credentials.status());
   if (Status status = claim_directory(config.directory); !status.ok()) return fail(status);
+  const std::string file =
+      role == Role::kController
+          ? "controller"
+          : (role == Role::kHost ? "host" : "scheduler") + std::to_string(arguments.island);
   cluster::ProcessOptions options;
+  options.credentials = *credentials;
+  options.advertise = config.advertise;
   options.name = {role, role == Role::kController ? 0 : arguments.island};
   options.join_timeout_ns = static_cast<std::uint64_t>(arguments.join_timeout_s * 1e9);
   if (role == Role::kController) {
@@ -89,23 +108,33 @@ int play(const Arguments& arguments, Role role, std::shared_ptr<const Registry> 
     options.heartbeat_ns = std::uint64_t{config.heartbeat_ms} * 1'000'000;
     options.silence_ns = std::uint64_t{config.silence_ms} * 1'000'000;
     options.listen = config.listen.empty() ? controller_address(config.directory) : config.listen;
+    options.tokens = [watch = std::make_shared<TokenWatch>(config.directory + "/tokens")] {
+      return watch->changed();
+    };
+    options.audit = [path = config.directory + "/audit.log"](const std::string& line) {
+      append_audit(path, line);
+    };
+    options.utc_s = [] { return now_seconds(); };
   } else {
     options.join = config.join.empty() ? controller_address(config.directory) : config.join;
-    options.listen = !config.listen.empty() ? config.listen
-                                            : "unix:" + config.directory + "/" +
-                                                  (role == Role::kHost ? "host" : "scheduler") +
-                                                  std::to_string(arguments.island) + ".sock";
+    options.listen =
+        !config.listen.empty() ? config.listen : "unix:" + config.directory + "/" + file + ".sock";
   }
   options.registry = std::move(registry);
   options.on_orphaned = [] { kill(getpid(), kAnew); };
   options.on_stop = [] { kill(getpid(), SIGTERM); };
   auto process = cluster::Process::start(std::move(options), std::make_shared<const RealClock>());
   if (!process.ok()) return fail(process.status());
+  if (Status status = write_address(config.directory, file, (*process)->address()); !status.ok()) {
+    return fail(status);
+  }
   std::printf("%s listens at %s, life %u\n", cluster::to_string((*process)->name()).c_str(),
               (*process)->address().c_str(), (*process)->life());
   std::fflush(stdout);
   int signal = 0;
-  while (sigwait(&signals, &signal) != 0) continue;
+  while (sigwait(&signals, &signal) != 0 || signal == SIGHUP) {
+    if (signal == SIGHUP) reload(config, *credentials);
+  }
   process->reset();
   if (signal != kAnew) return kDone;
   begin_anew();

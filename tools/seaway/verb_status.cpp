@@ -10,10 +10,12 @@
 #include <thread>
 
 #include "base/clock.hpp"
+#include "cluster/credentials.hpp"
 #include "cluster/process.hpp"
 #include "cluster_look.hpp"
 #include "config_flags.hpp"
 #include "run_directory.hpp"
+#include "transport/address_text.hpp"
 #include "verbs.hpp"
 
 namespace seaway::tools {
@@ -24,13 +26,16 @@ constexpr std::uint64_t kAskNs = 5'000'000'000;
 struct Arguments {
   std::string directory = default_directory();
   std::string cluster;
+  cluster::CredentialFiles credentials;
   bool json = false;
   double watch_s = 0;
   std::uint64_t looks = 0;  // 0: until it is ended.
   double wait_s = 0;        // Until all roles are there.
   std::string run;
 
-  std::string address() const { return cluster.empty() ? controller_address(directory) : cluster; }
+  std::string address() const {
+    return cluster.empty() ? controller_address(directory) : transport::plain_address(cluster);
+  }
 };
 
 int fail(const Status& status) {
@@ -50,11 +55,12 @@ void print(const Arguments& arguments, const ClusterLook& look, const ClusterLoo
 }
 
 /// Until each island has its scheduler and its host.
-Status wait_for_all(const Arguments& arguments, const Clock& clock) {
+Status wait_for_all(const Arguments& arguments, const Clock& clock,
+                    const transport::Credentials& shown) {
   const std::uint64_t until_ns =
       clock.now_ns() + static_cast<std::uint64_t>(arguments.wait_s * 1e9);
   for (;;) {
-    const auto look = look_at_cluster(arguments.address(), clock);
+    const auto look = look_at_cluster(arguments.address(), clock, shown);
     if (look.ok() && look->schedulers == look->islands && look->hosts == look->islands) return {};
     if (clock.now_ns() >= until_ns) {
       return deadline_exceeded(arguments.address() + " is not complete in time: " +
@@ -69,12 +75,14 @@ Status wait_for_all(const Arguments& arguments, const Clock& clock) {
 
 int status(const Arguments& arguments) {
   const RealClock clock;
+  const auto shown = cluster::load_credentials(arguments.credentials);
+  if (!shown.ok()) return fail(shown.status());
   if (arguments.wait_s > 0) {
-    if (Status complete = wait_for_all(arguments, clock); !complete.ok()) return fail(complete);
+    if (Status complete = wait_for_all(arguments, clock, *shown); !complete.ok()) return fail(complete);
   }
   std::optional<ClusterLook> before;
   for (std::uint64_t looks = 1;; ++looks) {
-    auto look = look_at_cluster(arguments.address(), clock);
+    auto look = look_at_cluster(arguments.address(), clock, *shown);
     if (!look.ok()) return fail(look.status());
     print(arguments, *look, before ? &*before : nullptr);
     if (arguments.watch_s <= 0 || looks == arguments.looks) return kDone;
@@ -103,7 +111,9 @@ int why(const Arguments& arguments) {
                                  "' is no run; say CLIENT:RUN, such as 2:7 for run 7 of client 2"));
   }
   const RealClock clock;
-  const auto text = cluster::ask_why(arguments.address(), *run, clock, kAskNs);
+  const auto shown = cluster::load_credentials(arguments.credentials);
+  if (!shown.ok()) return fail(shown.status());
+  const auto text = cluster::ask_why(arguments.address(), *run, clock, kAskNs, *shown);
   if (!text.ok()) return fail(text.status());
   std::printf("%s", text->c_str());
   return kDone;
@@ -118,6 +128,7 @@ void add_status(CLI::App& app, int& exit_code) {
     verb->add_option("--directory", arguments->directory, "where it was started")
         ->capture_default_str();
     verb->add_option("--cluster", arguments->cluster, "its address; that of the directory");
+    add_credential_flags(*verb, arguments->credentials);
     return verb;
   };
   CLI::App* const show = add("status", "Show a cluster's processes, islands, work and tenants");

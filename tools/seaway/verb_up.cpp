@@ -7,13 +7,16 @@
 #include <csignal>
 #include <cstdio>
 
+#include "auto_tls.hpp"
 #include "base/clock.hpp"
 #include "children.hpp"
+#include "cluster/credentials.hpp"
 #include "cluster/process.hpp"
 #include "cluster_look.hpp"
 #include "config_flags.hpp"
 #include "private_files.hpp"
 #include "run_directory.hpp"
+#include "transport/address_text.hpp"
 #include "verbs.hpp"
 
 namespace seaway::tools {
@@ -26,13 +29,15 @@ struct Arguments {
   ConfigFlags flags;
   std::string directory = default_directory();
   std::string cluster;
+  cluster::CredentialFiles credentials;
   std::string options;
   std::string host_program;  // Empty: this one.
+  std::string tls;  // Of up: "auto", or nothing.
   double ready_s = 30;
 };
 
 std::string address_of(const Arguments& arguments) {
-  if (!arguments.cluster.empty()) return arguments.cluster;
+  if (!arguments.cluster.empty()) return transport::plain_address(arguments.cluster);
   return controller_address(arguments.directory);
 }
 
@@ -49,11 +54,58 @@ int next_signal(const sigset_t& signals, std::uint64_t most_ns) {
   return signal > 0 ? signal : 0;
 }
 
+/// What of a list of addresses is not of this machine's files.
+std::string network_of(const std::string& listen) {
+  std::vector<std::string> all = transport::split_addresses(listen);
+  std::erase_if(all, [](const std::string& one) { return !transport::is_of_network(one); });
+  return transport::join_addresses(all);
+}
+
+/// One port is the controller's; a host takes what there is.
+std::string with_any_port(const std::string& network) {
+  std::vector<std::string> all = transport::split_addresses(network);
+  for (std::string& one : all) one = one.substr(0, one.rfind(':')) + ":0";
+  return transport::join_addresses(all);
+}
+
+/// With what `--tls auto` makes, where it is asked for.
+Result<ClusterConfig> prepare(ClusterConfig config, const std::string& tls, std::string& token) {
+  // Its processes are known as its own, and each is told where it listens.
+  for (const char* const name : {"SEAWAY_TOKEN_FILE", "SEAWAY_LISTEN", "SEAWAY_JOIN"}) {
+    ::unsetenv(name);
+  }
+  if (!config.join.empty()) {
+    return invalid_argument("`seaway up` begins a cluster, and joins none: leave out join");
+  }
+  if (tls.empty()) return config;
+  const std::string network = network_of(config.listen);
+  if (tls != "auto" || network.empty()) {
+    return invalid_argument("--tls auto goes with --listen tls:HOST:PORT");
+  }
+  const std::string listening = transport::host_of(transport::split_addresses(network).front());
+  const auto made =
+      make_auto_tls(config.directory, config.advertise.empty() ? listening : config.advertise);
+  if (!made.ok()) return made.status();
+  config.ca_file = made->authority;
+  config.cert_file = made->certificate;
+  config.key_file = made->key;
+  token = made->token;
+  return config;
+}
+
 Status start_all(Children& children, const ClusterConfig& config, const std::string& options,
                  const std::string& host_program) {
+  // Programs on other machines talk with the controller and with hosts.
+  const std::string network = network_of(config.listen);
   const auto start = [&](const std::string& name, std::vector<std::string> words,
                          const std::string& program = {}) {
     words.insert(words.end(), {"--directory", config.directory, "--die-with-parent"});
+    for (const auto& [flag, value] : {std::pair("--ca-file", &config.ca_file),
+                                      {"--cert-file", &config.cert_file},
+                                      {"--key-file", &config.key_file},
+                                      {"--advertise", &config.advertise}}) {
+      if (!value->empty()) words.insert(words.end(), {flag, *value});
+    }
     std::string file = name;
     std::replace(file.begin(), file.end(), ' ', '-');
     return children.start(
@@ -72,18 +124,34 @@ Status start_all(Children& children, const ClusterConfig& config, const std::str
   controller.insert(controller.end(),
                     {"--device-memory", std::to_string(config.device_memory) + "B", "--host-memory",
                      std::to_string(config.host_memory) + "B"});
+  const std::string more = network.empty() ? "" : "," + network;
+  controller.insert(controller.end(), {"--listen", controller_address(config.directory) + more});
   if (!options.empty()) controller.insert(controller.end(), {"--options", options});
   if (Status status = start("controller", controller); !status.ok()) return status;
   for (std::uint32_t island = 0; island < config.islands; ++island) {
     const std::string number = std::to_string(island);
     for (const std::string role : {"scheduler", "host"}) {
+      std::string listen = "unix:" + config.directory + "/" + role + number + ".sock";
+      if (role == "host" && !network.empty()) listen += "," + with_any_port(network);
       const bool is_other = role == "host" && !host_program.empty();
-      Status status = is_other ? start("host " + number, {"--island", number}, host_program)
-                               : start(role + " " + number, {role, "--island", number});
+      std::vector<std::string> words = {"--island", number, "--listen", listen,
+                                        "--join", controller_address(config.directory)};
+      if (!is_other) words.insert(words.begin(), role);
+      Status status = start(role + " " + number, std::move(words), is_other ? host_program : "");
       if (!status.ok()) return status;
     }
   }
   return {};
+}
+
+/// How programs on other machines reach it.
+void tell_network(const std::string& addresses, const ClusterConfig& config,
+                  const std::string& token) {
+  const std::string network = network_of(addresses);
+  if (network.empty()) return;
+  const std::string authority = config.ca_file.empty() ? "" : " --ca-file " + config.ca_file;
+  std::printf("from elsewhere: %s%s --token-file %s\n", network.c_str(), authority.c_str(),
+              token.empty() ? "TOKEN" : token.c_str());
 }
 
 int up(const Arguments& arguments) {
@@ -92,11 +160,20 @@ int up(const Arguments& arguments) {
   for (const int signal : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   const RealClock clock;
-  const auto settings = load_settings(arguments.flags);
+  ConfigFlags flags = arguments.flags;
+  const bool is_auto = arguments.tls == "auto";
+  // Its certificates are made behind the settings, which ask for some.
+  if (is_auto) {
+    for (const char* const key : {"ca_file", "cert_file", "key_file"}) flags.values[key] = "auto";
+  }
+  const auto settings = load_settings(flags);
   if (!settings.ok()) return fail(settings.status());
-  const ClusterConfig& config = settings->config;
-  if (Status status = check_supported(config); !status.ok()) return fail(status);
-  if (Status status = claim_directory(config.directory); !status.ok()) return fail(status);
+  if (Status status = claim_directory(settings->config.directory); !status.ok())
+    return fail(status);
+  std::string token;
+  const auto prepared = prepare(settings->config, arguments.tls, token);
+  if (!prepared.ok()) return fail(prepared.status());
+  const ClusterConfig& config = *prepared;
   const std::string address = controller_address(config.directory);
   if (look_at_cluster(address, clock).ok()) {
     return fail(resource_exhausted("a cluster runs at " + address +
@@ -127,6 +204,7 @@ int up(const Arguments& arguments) {
           "address: %s\nlogs: %s/*.log\nend it with Ctrl-C, or with `seaway down`\n",
           static_cast<double>(clock.now_ns() - begin_ns) / 1e9, config.islands, config.devices,
           address.c_str(), config.directory.c_str());
+      tell_network(state->json.value("address", ""), config, token);
       std::fflush(stdout);
     } else if (clock.now_ns() - begin_ns > static_cast<std::uint64_t>(arguments.ready_s * 1e9)) {
       return fail({StatusCode::kDeadlineExceeded, "the cluster is not ready after " +
@@ -141,7 +219,9 @@ int up(const Arguments& arguments) {
 int down(const Arguments& arguments) {
   const RealClock clock;
   const std::string address = address_of(arguments);
-  if (Status status = cluster::ask_to_stop(address, clock, kAskNs); !status.ok()) {
+  const auto shown = cluster::load_credentials(arguments.credentials);
+  if (!shown.ok()) return fail(shown.status());
+  if (Status status = cluster::ask_to_stop(address, clock, kAskNs, *shown); !status.ok()) {
     return fail(status);
   }
   std::printf("the cluster at %s ends\n", address.c_str());
@@ -163,8 +243,11 @@ void add_up(CLI::App& app, int& exit_code) {
   start
       ->add_option("--ready", arguments->ready_s, "give up when it is not ready in so many seconds")
       ->capture_default_str();
+  start->add_option("--tls", arguments->tls,
+                    "auto: make certificates and a token for --listen tls:HOST:PORT");
   start->footer(
       "example: seaway up --islands 2 --devices 4\n"
+      "         seaway up --listen tls:127.0.0.1:0 --tls auto\n"
       "         seaway up --directory ./run --options device_memory=64MiB");
   start->callback([arguments, &exit_code] { exit_code = up(*arguments); });
   const auto add = [&](const char* name, const char* summary) {
@@ -172,6 +255,7 @@ void add_up(CLI::App& app, int& exit_code) {
     verb->add_option("--directory", arguments->directory, "where it was started")
         ->capture_default_str();
     verb->add_option("--cluster", arguments->cluster, "its address; that of the directory");
+    add_credential_flags(*verb, arguments->credentials);
     return verb;
   };
   CLI::App* const stop = add("down", "End a cluster");

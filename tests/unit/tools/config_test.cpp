@@ -57,6 +57,7 @@ host_memory = 4096
 threads = 5
 listen = "tls:0.0.0.0:0"
 join = "tls:[fe80::1]:4711"
+advertise = "host.example.org"
 directory = "/run/other"
 token_file = "token"
 ca_file = "ca.pem"
@@ -74,6 +75,7 @@ silence_ms = 20)")
                                   .threads = 5,
                                   .listen = "tls:0.0.0.0:0",
                                   .join = "tls:[fe80::1]:4711",
+                                  .advertise = "host.example.org",
                                   .directory = "/run/other",
                                   .token_file = "token",
                                   .ca_file = "ca.pem",
@@ -128,7 +130,8 @@ TEST(Settings, AnUnknownKeyIsAnErrorThatNamesTheNearest) {
             "devices?");
   EXPECT_EQ(told(of_file("[cluster]\nislands = 2")),
             "INVALID_ARGUMENT: cluster.toml:1:2: no setting is called 'cluster'; there are: "
-            "islands devices device_memory host_memory threads listen join directory token_file "
+            "islands devices device_memory host_memory threads listen join advertise directory "
+            "token_file "
             "ca_file cert_file key_file log_level heartbeat_ms silence_ms");
   EXPECT_EQ(told(of_flag("isles", "4")).substr(0, 56),
             "INVALID_ARGUMENT: --isles: no setting is called 'isles';");
@@ -222,6 +225,27 @@ TEST(Settings, AnAddressIsASocketOrAHostWithAPort) {
   }
   EXPECT_TRUE(of_flag("join", "tcp:localhost:1").ok());
   EXPECT_FALSE(of_flag("join", "tcp:localhost:0").ok());
+}
+
+TEST(Settings, AProcessMayListenAtSeveralAddresses) {
+  EXPECT_EQ(of_flag("listen", "unix:/a,tcp://localhost:0")->config.listen,
+            "unix:/a,tcp:localhost:0");
+  for (const char* wrong : {"unix:/a,tcp:10.0.0.7:1", "unix:/a,tcp:localhost:", "tls:h:1,unix:"}) {
+    EXPECT_FALSE(of_flag("listen", wrong).ok()) << wrong;
+  }
+  std::string many = "unix:/a";
+  for (int i = 1; i < 8; ++i) many += ",tcp:localhost:0";
+  EXPECT_TRUE(of_flag("listen", many).ok());
+  EXPECT_FALSE(of_flag("listen", many + ",tcp:localhost:0").ok());
+}
+
+TEST(Settings, AnAdvertisedHostIsAHost) {
+  for (const char* right : {"host.example.org", "10.0.0.7", "[::1]"}) {
+    EXPECT_TRUE(of_flag("advertise", right).ok()) << right;
+  }
+  for (const char* wrong : {"", "a b", "tls:a", "[]"}) {
+    EXPECT_FALSE(of_flag("advertise", wrong).ok()) << wrong;
+  }
 }
 
 TEST(Settings, WhatIsNotEncryptedStaysOnThisMachine) {

@@ -127,12 +127,16 @@ TEST_F(SocketWiresTest, EveryCutAndEveryFlippedBitOfAnIntroductionIsSurvived) {
   std::vector<std::byte> whole(frame.size_bytes());
   std::memcpy(whole.data(), frame.words().data(), whole.size());
   std::uint64_t said = 0;
+  // So many wait to be let in at most, and a stranger waits for his place.
+  const auto let_it_in = [this] {
+    for (int i = 0; i < 4; ++i) loop_.poll();
+  };
 
   for (std::size_t size = 0; size < whole.size(); ++size, ++said) {
     Stranger stranger(path_);
     stranger.say(std::span(whole).first(size));
     stranger.hang_up();
-    loop_.poll();
+    let_it_in();
   }
   for (std::size_t bit = 0; bit < whole.size() * 8; ++bit, ++said) {
     std::vector<std::byte> flipped = whole;
@@ -140,7 +144,7 @@ TEST_F(SocketWiresTest, EveryCutAndEveryFlippedBitOfAnIntroductionIsSurvived) {
     Stranger stranger(path_);
     stranger.say(flipped);
     stranger.hang_up();
-    loop_.poll();
+    let_it_in();
   }
 
   // Process 1 is no peer here; who has hung up already is not told so.

@@ -1,4 +1,4 @@
-// What all wires have in common: simulated ones, Unix sockets and TCP hold the same tests.
+// What all wires have in common: simulated ones, Unix sockets, TCP and TLS hold the same tests.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 namespace seaway::transport {
 namespace {
 
-enum class Kind : std::uint8_t { kSimulated, kUnix, kTcp };
+enum class Kind : std::uint8_t { kSimulated, kUnix, kTcp, kTls };
 
 std::string name_of(const testing::TestParamInfo<Kind>& kind) {
   switch (kind.param) {
@@ -28,9 +28,11 @@ std::string name_of(const testing::TestParamInfo<Kind>& kind) {
     case Kind::kUnix:
       return "Unix";
     case Kind::kTcp:
+      return "Tcp";
+    case Kind::kTls:
       break;
   }
-  return "Tcp";
+  return "Tls";
 }
 
 class WiresConformance : public testing::TestWithParam<Kind> {
@@ -46,7 +48,9 @@ class WiresConformance : public testing::TestWithParam<Kind> {
     if (GetParam() == Kind::kSimulated) {
       world_ = std::make_unique<SimulatedWorld>();
     } else {
-      world_ = std::make_unique<SocketWorld>(GetParam() == Kind::kUnix);
+      world_ = std::make_unique<SocketWorld>(GetParam() == Kind::kUnix  ? "unix"
+                                             : GetParam() == Kind::kTcp ? "tcp"
+                                                                        : "tls");
     }
   }
   ~WiresConformance() override { EXPECT_FALSE(was_called_within_a_call_); }
@@ -499,9 +503,11 @@ TEST_P(ConversationOverWires, LosesAndDoublesNothingHoweverOftenTheConnectionBre
 }
 
 INSTANTIATE_TEST_SUITE_P(Wires, WiresConformance,
-                         testing::Values(Kind::kSimulated, Kind::kUnix, Kind::kTcp), name_of);
+                         testing::Values(Kind::kSimulated, Kind::kUnix, Kind::kTcp, Kind::kTls),
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(Wires, ConversationOverWires,
-                         testing::Values(Kind::kSimulated, Kind::kUnix, Kind::kTcp), name_of);
+                         testing::Values(Kind::kSimulated, Kind::kUnix, Kind::kTcp, Kind::kTls),
+                         name_of);
 
 }  // namespace
 }  // namespace seaway::transport

@@ -19,6 +19,7 @@
 #include "transport/io_loop.hpp"
 #include "transport/simulated_wire.hpp"
 #include "transport/socket_wires.hpp"
+#include "unit/transport/tls_support.hpp"
 
 namespace seaway::transport {
 
@@ -103,14 +104,19 @@ class SimulatedWorld final : public WiresWorld {
 
 class SocketWorld final : public WiresWorld {
  public:
-  explicit SocketWorld(bool is_unix) : is_unix_(is_unix) {}
+  /// "unix", "tcp" or "tls".
+  explicit SocketWorld(std::string scheme) : scheme_(std::move(scheme)) {}
 
   void begin(ProcessId self) override {
     SocketOptions options;
     options.self = self;
     options.cluster = 7;
-    options.listen =
-        is_unix_ ? "unix:" + directory_.path() + "/" + std::to_string(self) : "tcp:127.0.0.1:0";
+    options.listen = scheme_ == "unix" ? "unix:" + directory_.path() + "/" + std::to_string(self)
+                                       : scheme_ + ":127.0.0.1:0";
+    if (scheme_ == "tls") {
+      static const std::shared_ptr<Tls> tls = make_tls("worker/1");
+      options.credentials.tls = tls;
+    }
     options.again_ns = 2'000'000;
     SocketHandlers handlers;
     handlers.find = [this](ProcessId peer, const std::function<void(Result<std::string>)>& found) {
@@ -132,7 +138,7 @@ class SocketWorld final : public WiresWorld {
   }
 
  private:
-  const bool is_unix_;
+  const std::string scheme_;
   const TestDirectory directory_;
   const RealClock clock_;
   IoLoop loop_;
