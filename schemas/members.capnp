@@ -36,7 +36,7 @@ struct Question {
     # Do all hosts that are there know this function, as it is here?
     native @9 :Native;
     # Of a worker: these clients talk with me. Which of them are not welcome any more?
-    vouch @10 :List(UInt32);
+    vouch @11 :List(UInt32);
   }
 }
 

@@ -37,7 +37,7 @@ TEST(Arguments, ArriveAsTheyWere) {
   EXPECT_EQ(sent<double>(1.0 / 3).value(), 1.0 / 3);
   EXPECT_EQ(sent<std::string>(std::string("shelf\0s", 7)).value(), std::string("shelf\0s", 7));
   const std::vector<std::vector<std::string>> lists = {{"a", ""}, {}, {"b"}};
-  EXPECT_EQ(sent<decltype(lists) const>(lists).value(), lists);
+  EXPECT_EQ(sent<std::remove_const_t<decltype(lists)>>(lists).value(), lists);
   EXPECT_EQ(sent<std::vector<bool>>(std::vector<bool>{true, false}).value(),
             (std::vector<bool>{true, false}));
 }

@@ -237,11 +237,12 @@ TEST_F(RealCluster, RefusesASecondHostOfAnIsland) {
 }
 
 TEST_F(RealCluster, SaysWhereNobodyListens) {
-  const auto client = Process::start({.name = {Role::kClient, 0},
-                                      .join = controller(),
-                                      .listen = "",
-                                      .join_timeout_ns = 50'000'000},
-                                     clock_);
+  ProcessOptions options;
+  options.name = {Role::kClient, 0};
+  options.join = controller();
+  options.join_timeout_ns = 50'000'000;
+
+  const auto client = Process::start(std::move(options), clock_);
 
   ASSERT_FALSE(client.ok());
   EXPECT_EQ(client.status().code(), StatusCode::kDeadlineExceeded);
