@@ -29,11 +29,19 @@ bool may_try_again(StatusCode code) {
 }  // namespace
 
 Route& Silo::route_to(const std::shared_ptr<const internal::MeshInfo>& mesh) {
-  if (last_route_ && last_route_->mesh->id == mesh->id) return *last_route_;
+  if (last_route_ && last_route_->mesh->id == mesh->id &&
+      last_route_->places.size() == mesh->hosts.size()) {
+    return *last_route_;
+  }
   const auto found = routes_.find(mesh->id);
-  if (found != routes_.end()) return *(last_route_ = &found->second);
+  // Another process may have said something else of the same mesh: it only leads itself astray.
+  if (found != routes_.end() && found->second.places.size() == mesh->hosts.size()) {
+    return *(last_route_ = &found->second);
+  }
   if (routes_.size() >= routes_max_) trim_routes();
   Route& route = routes_[mesh->id];
+  last_route_ = nullptr;
+  route = Route();
   route.mesh = mesh;
   route.places.resize(mesh->hosts.size());
   for (std::size_t i = 0; i < route.places.size(); ++i) {
@@ -41,7 +49,7 @@ Route& Silo::route_to(const std::shared_ptr<const internal::MeshInfo>& mesh) {
   }
   for (auto at = moved_.lower_bound({mesh->id, 0});
        at != moved_.end() && at->first.mesh == mesh->id; ++at) {
-    route.places[at->first.index].silo = at->second;
+    if (at->first.index < route.places.size()) route.places[at->first.index].silo = at->second;
   }
   return route;
 }
@@ -344,7 +352,9 @@ void Silo::return_credit(MemberName member) {
 }
 
 void Silo::on_credit(const Envelope& envelope) {
-  for (std::uint64_t i = 0; i < envelope.number; ++i) return_credit(envelope.member);
+  // Never more than were sent, whatever another process says.
+  const std::uint64_t most = std::min<std::uint64_t>(envelope.number, wiring_.limits.calls_max);
+  for (std::uint64_t i = 0; i < most; ++i) return_credit(envelope.member);
 }
 
 void Silo::on_reply(Envelope& envelope) {
@@ -353,7 +363,9 @@ void Silo::on_reply(Envelope& envelope) {
   if (!call) return;  // It was given up, or was late.
   if (call->is_resting) return;
   if (envelope.kind == Kind::kFound && envelope.status.ok()) {
-    static_cast<MeshRequest&>(*call->state).found(envelope.parcel->mesh);
+    auto* const request = dynamic_cast<MeshRequest*>(call->state.get());
+    if (!request) return;  // It was asked something else.
+    request->found(envelope.parcel->mesh);
   }
   if (!envelope.status.ok()) {
     if (may_try_again(envelope.status.code()) && try_again(*call)) return;

@@ -32,6 +32,10 @@ void Silo::on_start(Envelope& envelope) {
     local.mesh = parcel.mesh;
     local.factory = parcel.factory;
     local.members.resize(parcel.mesh->hosts.size());
+  } else if (local.members.size() != parcel.mesh->hosts.size()) {
+    parcel.refusal = invalid_argument("mesh " + std::to_string(parcel.mesh->id) + " has " +
+                                      std::to_string(local.members.size()) + " members here");
+    return refuse_start(envelope);
   }
   auto answer = std::make_shared<Parcel>();
   answer->mesh = parcel.mesh;

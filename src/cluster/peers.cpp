@@ -145,7 +145,8 @@ void Peers::attach(ProcessId process) {
                      // him.
                      SEAWAY_PROBE("a peer is absent");
                      peer->is_absent = true;
-                     if (peer->conversation->peer_epoch() != 0) {
+                     const bool was_heard = peer->conversation->peer_epoch() != 0;
+                     if (was_heard || wires_.is_barred(options_.self, process)) {
                        peer->conversation->refused();
                      } else {
                        peer->conversation->disconnected();

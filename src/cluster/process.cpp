@@ -83,6 +83,9 @@ class PassingWires final : public transport::Wires {
     if (wires_) wires_->forget(self, peer);
   }
   bool goes_on_looking() const override { return true; }
+  bool is_barred(ProcessId self, ProcessId peer) const override {
+    return wires_ && wires_->is_barred(self, peer);
+  }
   Status failure(ProcessId peer) const { return wires_ ? wires_->failure(peer) : Status(); }
 
  private:

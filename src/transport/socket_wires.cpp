@@ -579,6 +579,10 @@ void SocketWires::forget(ProcessId, ProcessId peer) {
 }
 
 Status SocketWires::failure(ProcessId peer) const { return state_->peer_of(peer).failure; }
+/// What it may not do now it may do later; but whoever is nobody here stays nobody.
+bool SocketWires::is_barred(ProcessId, ProcessId peer) const {
+  return failure(peer).code() == StatusCode::kUnauthenticated;
+}
 const SocketWires::Counts& SocketWires::counts() const { return state_->counts; }
 
 }  // namespace seaway::transport

@@ -99,6 +99,7 @@ class SocketWires final : public Wires {
 
   /// Why the last attempt to reach `peer` came to nothing; ok: none did.
   Status failure(ProcessId peer) const;
+  bool is_barred(ProcessId self, ProcessId peer) const override;
 
   struct Counts {
     std::uint64_t accepted = 0, refused = 0, answered = 0;  // Of those that others made.

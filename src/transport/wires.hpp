@@ -43,6 +43,8 @@ class Wires {
   /// After on_refused it goes on looking for `peer` by itself, until it is there or is closed.
   /// Otherwise a process that begins connects to all that are there.
   virtual bool goes_on_looking() const { return false; }
+  /// After on_refused: whether `peer` is there, and does not let `self` in any more.
+  virtual bool is_barred(ProcessId, ProcessId) const { return false; }
 };
 
 }  // namespace seaway::transport

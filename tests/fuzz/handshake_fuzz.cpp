@@ -33,7 +33,8 @@ struct Asked {
     SEAWAY_CHECK(read.ok() && read->process == place->process && read->life == place->life);
   }
   void operator()(const cluster::AnnounceQuestion& question) const {
-    const Status status = enrolment.announce(question.process, question.life, question.address);
+    const Status status = enrolment.announce(question.process, question.life, question.address,
+                                             question.natives);
     if (!status.ok()) return;
     const auto found = enrolment.find(question.process);
     SEAWAY_CHECK(found.ok() && *found == question.address);
@@ -46,7 +47,19 @@ struct Asked {
   void operator()(const cluster::StatusQuestion&) const {
     SEAWAY_CHECK(enrolment.places().size() < 10'000);
   }
+  void operator()(const cluster::NativeQuestion& question) const {
+    const StatusCode code = enrolment.check_native(question.native).code();
+    SEAWAY_CHECK(code == StatusCode::kOk || code == StatusCode::kNotFound ||
+                 code == StatusCode::kInvalidArgument);
+  }
+  void operator()(const cluster::VouchQuestion& question) const {
+    for (const transport::ProcessId process : question.processes) {
+      const auto place = enrolment.admit(process);
+      SEAWAY_CHECK(place.ok() || place.status().code() == StatusCode::kPermissionDenied);
+    }
+  }
   void operator()(const cluster::StopQuestion&) const {}
+  void operator()(const cluster::WhyQuestion&) const {}
 };
 
 }  // namespace

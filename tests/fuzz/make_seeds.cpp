@@ -258,9 +258,8 @@ void write_envelopes(const Seeds& seeds) {
       envelope.parcel->name = "names";
     }
   }
-  app::Parcels parcels;
   Bytes bytes;
-  add_frame(bytes, app::encode_batch(1, envelopes, 1'000'000, parcels));
+  add_frame(bytes, app::encode_batch(1, envelopes, 1'000'000, {}));
   seeds.write("envelopes", "batch", bytes);
 }
 

@@ -26,7 +26,7 @@ if [ ! -f "$build/build.ninja" ]; then
   # Null and vptr are left out as in the build with the sanitizers (./dev).
   CXX=$compiler meson setup "$build" . -Dwerror=false -Dwarning_level=0 -Doptimization=1 \
     -Db_lundef=false -Dcpp_link_args=-fsanitize=address,undefined \
-    "-Dcpp_args=-g1 -w -include $root/tests/fuzz/clang_14.hpp -D_GLIBCXX_ASSERTIONS \
+    "-Dcpp_args=-w -include $root/tests/fuzz/clang_14.hpp -D_GLIBCXX_ASSERTIONS \
 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=null,vptr -fno-sanitize-recover=all" \
     >"$build/setup.log" 2>&1 || { tail -n 20 "$build/setup.log" >&2; exit 1; }
 fi

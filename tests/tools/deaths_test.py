@@ -98,7 +98,7 @@ class Cluster:
         self.up.communicate(timeout=PATIENCE_S)
         until(lambda: not self.processes(), "nobody outlives the cluster")
         # Sockets are files of who listens; what else is there is kept on purpose.
-        left = [name for name in os.listdir(self.directory) if not re.search(r"\.(log|life|lock)$", name)]
+        left = [name for name in os.listdir(self.directory) if not re.search(r"\.(log|life|lock|address)$", name)]
         shutil.rmtree(self.directory)
         return left
 

@@ -121,25 +121,6 @@ class ProcessesTest(Cluster, unittest.TestCase):
                 done = seaway("run", "fig2", "--cluster", self.address)
                 self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_training_ends_well_or_with_a_reason_whoever_is_killed_under_it(self):
-        self.start()
-        for role in ("scheduler 0", "host 0", "scheduler 1", "host 1", "controller"):
-            with self.subTest(role=role):
-                digits = subprocess.Popen([COMMAND, "run", "digits", "--cluster", self.address],
-                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-                until(lambda: any(p["role"] == "client" and p["there"] for p in self.status()["processes"])
-                      or digits.poll() is not None, "it trains")
-                os.kill(self.process(role), signal.SIGKILL)
-                output, errors = digits.communicate(timeout=PATIENCE_S)
-                if digits.returncode == 0:
-                    self.assertGreaterEqual(float(re.search(r"accuracy  (\S+) %", output)[1]), 96)
-                else:
-                    self.assertRegex(errors, "HOST_LOST|INPUT_LOST|MAYBE_EXECUTED|CONTROLLER_RESTARTED|"
-                                             "ISLAND_UNAVAILABLE|DEVICE_LOST")
-                until(self.is_whole, "all are there again")
-                done = seaway("run", "fig2", "--cluster", self.address)
-                self.assertEqual(done.returncode, 0, done.stderr)
-
     def test_status_names_all_processes(self):
         self.start("--devices", "2")
         done = seaway("status", "--cluster", self.address)
@@ -190,7 +171,7 @@ class ProcessesTest(Cluster, unittest.TestCase):
             self.assertIn(self.address[5:], done.stderr, words)
 
     def test_a_demo_that_cannot_be_elsewhere_says_so(self):
-        done = seaway("run", "deadlock", "--cluster", self.address)
+        done = seaway("run", "parameter_server", "--cluster", self.address)
         self.assertEqual(done.returncode, 1)
         self.assertIn("leave out --cluster", done.stderr)
 

@@ -28,7 +28,7 @@ Result<To> sent(const From& value) {
   return read;
 }
 
-TEST(Arguments, ArriveAsTheyWere) {
+TEST(ArgumentCodec, ArriveAsTheyWere) {
   EXPECT_EQ(sent<std::int64_t>(std::int64_t{-5}).value(), -5);
   EXPECT_EQ(sent<std::uint64_t>(std::numeric_limits<std::uint64_t>::max()).value(),
             std::numeric_limits<std::uint64_t>::max());
@@ -42,7 +42,7 @@ TEST(Arguments, ArriveAsTheyWere) {
             (std::vector<bool>{true, false}));
 }
 
-TEST(Arguments, AnIntegerFitsWhateverCanHoldItAndNothingElse) {
+TEST(ArgumentCodec, AnIntegerFitsWhateverCanHoldItAndNothingElse) {
   EXPECT_EQ(sent<std::uint8_t>(255).value(), 255);
   EXPECT_EQ(sent<std::int64_t>(7u).value(), 7);
 
@@ -53,7 +53,7 @@ TEST(Arguments, AnIntegerFitsWhateverCanHoldItAndNothingElse) {
             "the integer 18446744073709551615 does not fit 64 bits with a sign");
 }
 
-TEST(Arguments, ALiteralIsATextAndAMessageBringsWhatIsBesideIt) {
+TEST(ArgumentCodec, ALiteralIsATextAndAMessageBringsWhatIsBesideIt) {
   EXPECT_EQ(sent<std::string>(static_cast<const char*>("till")).value(), "till");
   const auto message = make<Answer>([](Answer::Builder m, Attached& beside) {
     m.setText("with bytes");
@@ -67,7 +67,7 @@ TEST(Arguments, ALiteralIsATextAndAMessageBringsWhatIsBesideIt) {
   EXPECT_EQ(read->bytes((*read)->getNumber()).value().size(), 3u);
 }
 
-TEST(Arguments, ThatAreCutOffOrTooManyAreRefused) {
+TEST(ArgumentCodec, ThatAreCutOffOrTooManyAreRefused) {
   const Construction whole =
       construction_of(std::tuple<std::string, std::vector<std::int32_t>>("a text", {1, 2, 3}));
   const auto read = [](const Construction& from) {

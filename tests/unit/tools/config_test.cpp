@@ -45,7 +45,7 @@ TEST(Settings, AreDefaultsWhenNobodySaysAnything) {
   ClusterConfig expected;
   expected.directory = "/run/seaway";
   EXPECT_EQ(settings.config, expected);
-  EXPECT_EQ(settings.all.size(), 15u);
+  EXPECT_EQ(settings.all.size(), 16u);
   for (const Setting& one : settings.all) EXPECT_EQ(one.origin, "default") << one.key;
 }
 
