@@ -71,10 +71,10 @@ std::uint32_t uses_of(std::uint64_t call) { return static_cast<std::uint32_t>(ca
 void Silo::on_call(Envelope& envelope) {
   // Places of a table are few; another process can name any number.
   if (envelope.call != 0 && place_of(envelope.call) >= wiring_.limits.calls_max) {
-    return refuse(envelope, resource_exhausted("a call has place " +
-                                               std::to_string(place_of(envelope.call)) +
-                                               " among its caller's; the limit is " +
-                                               std::to_string(wiring_.limits.calls_max)));
+    return refuse(envelope,
+                  resource_exhausted("a call has place " + std::to_string(place_of(envelope.call)) +
+                                     " among its caller's; the limit is " +
+                                     std::to_string(wiring_.limits.calls_max)));
   }
   if (!envelope.awaits_argument) return take_call(envelope);
   std::vector<std::uint32_t>& seen = seen_[envelope.from];

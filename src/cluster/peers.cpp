@@ -179,7 +179,8 @@ void Peers::send(const RoleName& to, Frame frame, transport::Lane lane) {
 
 void Peers::send_to_silo(ProcessId process, std::uint32_t silo, Frame frame) {
   Peer* const peer = find(process);
-  if (peer) say(process, *peer, kSilos << kRoleShift | silo, std::move(frame), transport::Lane::kControl);
+  if (peer)
+    say(process, *peer, kSilos << kRoleShift | silo, std::move(frame), transport::Lane::kControl);
 }
 
 void Peers::say(ProcessId process, Peer& peer, std::uint32_t channel, Frame frame,

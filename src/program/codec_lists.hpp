@@ -38,6 +38,10 @@ inline Status read_name(capnp::Text::Reader in, std::string_view what, std::stri
                           " bytes; the limit is " + std::to_string(kNameBytesMax));
   }
   out.assign(in.begin(), in.size());
+  // Whoever passes it on as a C string would cut it there.
+  if (out.find('\0') != std::string::npos) {
+    return protocol_error(std::string(what) + " has a zero byte");
+  }
   return {};
 }
 

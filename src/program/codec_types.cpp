@@ -1,5 +1,7 @@
 // Codecs of types, meshes, specs and functions.
 
+#include <algorithm>
+
 #include "program/codec_lists.hpp"
 #include "wire/frame_builder.hpp"
 #include "wire/frame_reader.hpp"
@@ -22,7 +24,15 @@ Status internal::decode_axes(capnp::List<schema::MeshAxis>::Reader in,
   if (Status status = check_count(in.size(), kAxesMax, "mesh axes"); !status.ok()) return status;
   if (Status status = decode_each(in, axes); !status.ok()) return status;
   std::int64_t devices = 1;
-  for (const MeshAxis& axis : axes) {
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const MeshAxis& axis = axes[i];
+    const auto before = axes.begin() + static_cast<std::ptrdiff_t>(i);
+    const bool is_known = std::any_of(
+        axes.begin(), before, [&axis](const MeshAxis& other) { return other.first == axis.first; });
+    if (axis.first.empty() || is_known) {
+      return protocol_error("axis " + std::to_string(i) + " of a mesh is called \"" + axis.first +
+                            "\"; each has a name of its own");
+    }
     if (axis.second < 1 || axis.second > kDevicesMax / devices) {
       return protocol_error("axis \"" + axis.first + "\" has size " + std::to_string(axis.second) +
                             "; a mesh has between 1 and " + std::to_string(kDevicesMax) +

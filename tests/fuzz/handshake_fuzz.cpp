@@ -33,8 +33,8 @@ struct Asked {
     SEAWAY_CHECK(read.ok() && read->process == place->process && read->life == place->life);
   }
   void operator()(const cluster::AnnounceQuestion& question) const {
-    const Status status = enrolment.announce(question.process, question.life, question.address,
-                                             question.natives);
+    const Status status =
+        enrolment.announce(question.process, question.life, question.address, question.natives);
     if (!status.ok()) return;
     const auto found = enrolment.find(question.process);
     SEAWAY_CHECK(found.ok() && *found == question.address);

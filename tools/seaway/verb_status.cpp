@@ -78,7 +78,8 @@ int status(const Arguments& arguments) {
   const auto shown = cluster::load_credentials(arguments.credentials);
   if (!shown.ok()) return fail(shown.status());
   if (arguments.wait_s > 0) {
-    if (Status complete = wait_for_all(arguments, clock, *shown); !complete.ok()) return fail(complete);
+    if (Status complete = wait_for_all(arguments, clock, *shown); !complete.ok())
+      return fail(complete);
   }
   std::optional<ClusterLook> before;
   for (std::uint64_t looks = 1;; ++looks) {

@@ -32,7 +32,7 @@ struct Arguments {
   cluster::CredentialFiles credentials;
   std::string options;
   std::string host_program;  // Empty: this one.
-  std::string tls;  // Of up: "auto", or nothing.
+  std::string tls;           // Of up: "auto", or nothing.
   double ready_s = 30;
 };
 
@@ -134,8 +134,8 @@ Status start_all(Children& children, const ClusterConfig& config, const std::str
       std::string listen = "unix:" + config.directory + "/" + role + number + ".sock";
       if (role == "host" && !network.empty()) listen += "," + with_any_port(network);
       const bool is_other = role == "host" && !host_program.empty();
-      std::vector<std::string> words = {"--island", number, "--listen", listen,
-                                        "--join", controller_address(config.directory)};
+      std::vector<std::string> words = {"--island", number,   "--listen",
+                                        listen,     "--join", controller_address(config.directory)};
       if (!is_other) words.insert(words.begin(), role);
       Status status = start(role + " " + number, std::move(words), is_other ? host_program : "");
       if (!status.ok()) return status;

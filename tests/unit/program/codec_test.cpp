@@ -172,6 +172,12 @@ TEST(Codec, RefusesEnumsAndIndicesOutOfRange) {
   ArraySpec spec{f32({8}), NamedSharding(Mesh(1, {{"a", 0}}), P())};
   expect_refusal(decode_array_spec(encode_frame(spec)).status(),
                  "axis \"a\" has size 0; a mesh has between 1 and 1048576 devices");
+  spec.sharding = NamedSharding(Mesh(1, {{"", 2}}), P());
+  expect_refusal(decode_array_spec(encode_frame(spec)).status(),
+                 "axis 0 of a mesh is called \"\"; each has a name of its own");
+  spec.sharding = NamedSharding(Mesh(1, {{"a", 2}, {"b", 1}, {"a", 2}}), P());
+  expect_refusal(decode_array_spec(encode_frame(spec)).status(),
+                 "axis 2 of a mesh is called \"a\"; each has a name of its own");
   spec.type.shape = {-1};
   expect_refusal(decode_array_spec(encode_frame(spec)).status(),
                  "type f32[-1] has a negative dimension");
