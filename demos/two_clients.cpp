@@ -198,9 +198,11 @@ Status two_clients(const DemoOptions& options) {
                                                    " gangs ran while both had work; " +
                                                    std::to_string(kGangsWanted) + " are wanted");
   }
+  // A tenant whose next run is late on its way to another process loses its turn.
+  const double allowed = is_elsewhere ? 0.25 : 0.1;
   for (int t = 0; t < 2; ++t) {
     const double fair = tenants[t].weight / 4.0;
-    if (std::abs(shares.share(t) - fair) <= 0.1 * fair) continue;
+    if (std::abs(shares.share(t) - fair) <= allowed * fair) continue;
     return Status(StatusCode::kDataCorruption,
                   tenants[t].name + " got " + std::to_string(shares.share(t)) +
                       " of the device time; " + std::to_string(fair) + " is its share" +

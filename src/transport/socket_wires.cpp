@@ -448,6 +448,8 @@ void SocketWires::State::leave(Peer& peer) {
   const Line line = std::exchange(peer.line, nullptr);
   if (!line) return;
   line->is_over = true;
+  // These wires may end before the turn does.
+  if (line->is_gathering) write(line);
   if (!line->is_writing) line->end_writing();
   cut_later(line);
 }

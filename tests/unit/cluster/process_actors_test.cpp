@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <future>
 #include <map>
 #include <string>
 
@@ -102,7 +104,7 @@ class ActorsOverProcesses : public testing::Test {
     options.listen = address(name);
     options.spec = "embedded:islands=2,devices=1,device_memory=16MiB,threads=1";
     options.cluster = 77;
-    options.silence_ns = 30'000'000'000;  // A busy machine is no dead one.
+    options.silence_ns = 3600000000000;  // Whoever goes says so: nobody waits for it.
     if (name.role == Role::kHost) options.registry = registry_;
     if (name.role != Role::kController) options.join = address({Role::kController, 0});
     auto process = Process::start(std::move(options), clock_);
@@ -217,8 +219,9 @@ TEST_F(ActorsOverProcesses, OfOneClientAreFoundWatchedAndStoppedByAnother) {
   EXPECT_EQ(add(found->at(1), 3), 3);
   EXPECT_EQ(add(own.at(1), 3), 6);
   std::promise<std::string> died;
-  found->at(1).on_death(inline_executor(), [&died, is_first = true](const Death& death) mutable {
-    if (std::exchange(is_first, false)) died.set_value(death.name);
+  std::atomic<bool> is_first = true;  // It dies again when its owner goes.
+  found->at(1).on_death(inline_executor(), [&died, &is_first](const Death& death) {
+    if (is_first.exchange(false)) died.set_value(death.name);
   });
   // In the order of its asking: the watch is there before.
   EXPECT_TRUE(found->at(0).stop().get().ok());
