@@ -103,6 +103,8 @@ BulkLane::Taken BulkLane::take(const Chunk& chunk, std::vector<Letter>& letters)
   const std::uint64_t left = words[0];
   const auto piece = words.subspan(1);
   const bool is_first = missing_words_ == 0;
+  // Who was not told of more has no credit for more.
+  if (received_ + 1 - told_ > options_.credit_chunks) return Taken::kWrong;
   if (left < piece.size() || (is_first ? left > options_.frame_bytes_max / kWord
                                        : left != missing_words_ || piece.empty())) {
     return Taken::kWrong;

@@ -8,8 +8,9 @@
 
 namespace seaway::transport {
 
-/// CRC-32 of `bytes`, as zlib has it: one bit that has changed always shows. 0 of none. About
-/// 0.4 ns for each byte.
+/// CRC-32 of `bytes`, as zlib and Ethernet have it: one bit that has changed always shows. 0 of
+/// none. About 20 ns, and 0.02 ns for each byte (Intel, "Fast CRC Computation for Generic
+/// Polynomials Using PCLMULQDQ", 2009).
 std::uint32_t checksum(std::span<const std::byte> bytes);
 
 }  // namespace seaway::transport

@@ -162,8 +162,8 @@ void Conversation::take_chunk(Packet packet) {
     case BulkLane::Taken::kWrong:
       return finish(protocol_error(options_.peer + " sends chunk " +
                                    std::to_string(packet.sequence) +
-                                   ", which does not go on from the one before, or begins a frame "
-                                   "of more than " +
+                                   ", which does not go on from the one before, has no credit, or "
+                                   "begins a frame of more than " +
                                    std::to_string(options_.bulk.frame_bytes_max) + " bytes"));
   }
 }

@@ -29,7 +29,9 @@ METRICS = {
     "start": {"start.first_result_ms"},
     "up": {"up.first_result_ms", "up.idle_core_percent", "up.memory_mb"},
     "uploads": {"upload.gap_us", "upload.gap_ratio", "upload.round_trip_us_per_mib"},
-    "wire": {"wire.over_raw_socket", "wire.raw_socket_us", "wire.round_trip_us"},
+    "wire": {"wire." + name for name in (
+        "message_ns", "messages_over_writev", "over_raw_socket", "peer_round_trip_us",
+        "raw_socket_us", "round_trip_us", "writev_message_ns")},
 }
 
 

@@ -44,6 +44,17 @@ class BulkLaneTest : public testing::Test {
   std::vector<Letter> letters;
 };
 
+TEST_F(BulkLaneTest, AChunkWithoutCreditIsNotTaken) {
+  options.credit_chunks = 4;
+  BulkLane eager(options);
+  ASSERT_TRUE(eager.send(7, frame(12)).ok());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(right.take(*eager.next(), letters), BulkLane::Taken::kNew);
+  }
+
+  EXPECT_EQ(right.take(*eager.next(), letters), BulkLane::Taken::kWrong);
+}
+
 TEST_F(BulkLaneTest, AFrameIsPutTogetherFromItsChunks) {
   ASSERT_TRUE(left.send(7, frame(5)).ok());
   ASSERT_TRUE(left.send(8, Frame()).ok());
@@ -67,6 +78,7 @@ TEST_F(BulkLaneTest, MoreThanTheCreditIsNeverUnderWay) {
   EXPECT_EQ(carry(), 3u);
   EXPECT_EQ(carry(), 0u);
   EXPECT_TRUE(left.acknowledge(1));
+  right.told();
   EXPECT_EQ(carry(), 1u);
   EXPECT_TRUE(letters.empty());
 }
