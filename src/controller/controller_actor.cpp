@@ -4,7 +4,7 @@
 
 #include <seaway.capnp.h>
 
-#include <cstring>
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -267,8 +267,7 @@ Status ControllerActor::define_program(ClientId client, const Frame& frame) {
     const Frame graph = Frame::make(size / sizeof(std::uint64_t), [&](auto words) {
       std::size_t offset = 0;
       for (const auto chunk : chunks) {
-        std::memcpy(reinterpret_cast<std::byte*>(words.data()) + offset, chunk.begin(),
-                    chunk.size());
+        std::copy(chunk.begin(), chunk.end(), reinterpret_cast<kj::byte*>(words.data()) + offset);
         offset += chunk.size();
       }
     });
