@@ -262,6 +262,7 @@ class ManifestsTest(unittest.TestCase):
                     role, ["--island", "--config", "--join-timeout"]):
                 self.assertIn(flag, words, role)
 
+    @unittest.skipUnless(os.access(os.environ["KUBERNETES_VALIDATE"], os.X_OK), "kubernetes-validate is not there")
     def test_manifests_of_kubernetes_fit_their_schemas(self):
         path = os.path.join(DEPLOY, "kubernetes", "seaway.yaml")
         done = subprocess.run([os.environ["KUBERNETES_VALIDATE"], "--strict", "-k", "1.35", path],
