@@ -420,16 +420,20 @@ void SimulatedClient::fetch(const Held& held, bool waits) {
 }
 
 bool SimulatedClient::is_excused(const Status& status, const std::set<SliceId>& slices) const {
-  // A put that has waited for room for nearly all of its time has little left to arrive in.
-  const bool is_late_put = status.code() == StatusCode::kDeadlineExceeded &&
-                           status.message().find("had not arrived") != std::string::npos;
+  // A put that has waited for room for nearly all of its time has little left to arrive in; so has
+  // the last of a flood, where credit lets little through at a time.
+  const bool is_late_put =
+      status.message().find("had not arrived") != std::string::npos &&
+      (status.code() == StatusCode::kDeadlineExceeded || status.code() == StatusCode::kInputLost);
   const bool is_of_memory =
       world_.is_memory_tight && (status.code() == StatusCode::kResourceExhausted ||
                                  status.code() == StatusCode::kInputLost || is_late_put);
+  const bool is_of_flood = world_.is_flooded && is_late_put;
   const bool is_of_mischief =
       std::any_of(slices.begin(), slices.end(),
                   [this, &status](SliceId slice) { return excuses_.of_mischief(status, slice); });
-  return is_of_memory || is_of_mischief || is_of_loss(status, slices) || may_be_wrong(slices);
+  return is_of_memory || is_of_flood || is_of_mischief || is_of_loss(status, slices) ||
+         may_be_wrong(slices);
 }
 
 /// Wrong bits that are not noticed make values wrong, and functions fail that look at them.
