@@ -142,7 +142,7 @@ void Peers::attach(ProcessId process) {
                      if (!peer) return;
                      // Whoever begins there later asks for a connection by himself. He may have
                      // begun already, for a refusal takes its time: what nobody has heard waits for
-                     // him.
+                     // him. Who is nobody there, and is told so, waits for nothing.
                      SEAWAY_PROBE("a peer is absent");
                      peer->is_absent = true;
                      const bool was_heard = peer->conversation->peer_epoch() != 0;
@@ -163,6 +163,7 @@ void Peers::begin(ProcessId, Peer& peer) {
   options.peer_epoch_min = peer.epoch_min;
   options.heartbeat_ns = options_.heartbeat_ns;
   options.silence_max_ns = options_.silence_max_ns;
+  if (peer.name.role == Role::kClient) options.absence_max_ns = 2 * options_.heartbeat_ns;
   options.acknowledge_every = 8;
   options.bulk = options_.bulk;
   peer.conversation = std::make_unique<transport::Conversation>(std::move(options), now_ns());

@@ -34,7 +34,8 @@ struct PeersOptions {
   std::uint64_t seed = 0;  // Of the pauses before connections are made again.
   std::uint64_t heartbeat_ns = 250'000'000;
   /// Nothing was heard for so long: the peer is lost. The process that all others depend on waits
-  /// longer than they do, so that they have stopped when it takes them for lost (a lease).
+  /// longer than they do, so that they have stopped when it takes them for lost (a lease). A client
+  /// whose connection has ended is lost after two heartbeats: it alone makes new ones.
   std::uint64_t silence_max_ns = 1'000'000'000;
   std::uint64_t pause_max_ns = 2'000'000;  // Before a connection is made again.
   transport::BulkLaneOptions bulk = {};

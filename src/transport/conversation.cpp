@@ -214,21 +214,37 @@ std::optional<std::uint64_t> Conversation::due_ns() const {
   if (has_ended()) return std::nullopt;
   std::optional<std::uint64_t> due;
   const auto take = [&due](std::uint64_t at_ns) { due = due ? std::min(*due, at_ns) : at_ns; };
-  if (options_.heartbeat_ns > 0 && is_open()) take(said_ns_ + options_.heartbeat_ns);
-  if (options_.silence_max_ns > 0) take(heard_ns_ + options_.silence_max_ns);
+  if (options_.heartbeat_ns > 0 && is_open()) take(heartbeat_due_ns());
+  if (options_.silence_max_ns > 0) take(heard_ns_ + patience_ns());
   return due;
+}
+
+/// How long nothing may be heard as things are now.
+std::uint64_t Conversation::patience_ns() const {
+  const bool is_away = state_ == State::kDown && options_.absence_max_ns > 0;
+  return is_away ? std::min(options_.absence_max_ns, options_.silence_max_ns)
+                 : options_.silence_max_ns;
+}
+
+/// At whole multiples: all conversations of a process, and of a machine with one clock, speak up at
+/// once, which wakes everybody once.
+std::uint64_t Conversation::heartbeat_due_ns() const {
+  return (said_ns_ / options_.heartbeat_ns + 1) * options_.heartbeat_ns;
 }
 
 void Conversation::tick(std::uint64_t now_ns) {
   if (has_ended()) return;
-  if (options_.silence_max_ns > 0 && now_ns >= heard_ns_ + options_.silence_max_ns) {
+  if (options_.silence_max_ns > 0 && now_ns >= heard_ns_ + patience_ns()) {
     SEAWAY_PROBE("a peer is not heard any more");
-    return finish({StatusCode::kHostLost,
-                   options_.peer + " was not heard for " +
-                       std::to_string((now_ns - heard_ns_) / 1'000'000) + " ms; the limit is " +
-                       std::to_string(options_.silence_max_ns / 1'000'000) + " ms"});
+    const bool is_away = patience_ns() < options_.silence_max_ns;
+    SEAWAY_PROBE_IF(is_away, "a peer does not come back");
+    return finish({StatusCode::kHostLost, options_.peer + " was not heard for " +
+                                              std::to_string((now_ns - heard_ns_) / 1'000'000) +
+                                              " ms; the limit is " +
+                                              std::to_string(patience_ns() / 1'000'000) + " ms" +
+                                              (is_away ? " without a connection" : "")});
   }
-  if (options_.heartbeat_ns > 0 && is_open() && now_ns >= said_ns_ + options_.heartbeat_ns) {
+  if (options_.heartbeat_ns > 0 && is_open() && now_ns >= heartbeat_due_ns()) {
     if (SEAWAY_FAULT(kLateHeartbeat)) {
       said_ns_ = now_ns - options_.heartbeat_ns / 8 * 7;
       return;

@@ -31,6 +31,9 @@ struct ConversationOptions {
   std::uint64_t heartbeat_ns = 0;
   /// The peer is lost when nothing was heard for so long, over whatever connections. 0: never.
   std::uint64_t silence_max_ns = 0;
+  /// The same while there is no connection, of a peer that makes them itself: it would be back by
+  /// then. 0: as long as with one.
+  std::uint64_t absence_max_ns = 0;
 };
 
 /// One end's part in a conversation between one life of this process and one of its peer's. A pure
@@ -116,6 +119,8 @@ class Conversation {
   void say(Packet::Kind kind, std::uint64_t sequence = 0, Letter letter = {});
   void finish(Status reason);
   void break_off();
+  std::uint64_t heartbeat_due_ns() const;
+  std::uint64_t patience_ns() const;
 
   ConversationOptions options_;
   State state_ = State::kDown;

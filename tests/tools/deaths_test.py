@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Real deaths: each role is killed, or stopped and let go on, under a workload that checks itself.
 
-SEAWAY_DEATHS_WORKLOADS: the demos that are run, "digits" unless set."""
+SEAWAY_DEATHS_WORKLOADS: the demos that are run, with their arguments, between commas."""
 import json
 import os
 import re
@@ -13,7 +13,7 @@ import time
 import unittest
 
 COMMAND = os.environ["SEAWAY_COMMAND"]
-WORKLOADS = os.environ.get("SEAWAY_DEATHS_WORKLOADS", "digits").split(",")
+WORKLOADS = os.environ.get("SEAWAY_DEATHS_WORKLOADS", "digits,kv --size 2000").split(",")
 PATIENCE_S = 90
 ROLES = ("controller", "scheduler 0", "scheduler 1", "host 0", "host 1")
 # What a future may end with when somebody has died; anything else is a mistake.
@@ -25,12 +25,12 @@ def seaway(*arguments):
     return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, timeout=PATIENCE_S)
 
 
-def until(holds, what):
+def until(holds, what, state=lambda: ""):
     """Waits for `holds()`, which is not to take long but may."""
     end = time.monotonic() + PATIENCE_S
     while not holds():
         if time.monotonic() > end:
-            raise AssertionError(f"it never happened: {what}")
+            raise AssertionError(f"it never happened: {what}; {state()}")
         time.sleep(0.01)
 
 
@@ -90,7 +90,7 @@ class Cluster:
         return any(p["role"] == "client" and p["there"] for p in self.status()["processes"])
 
     def start(self, workload):
-        return subprocess.Popen([COMMAND, "run", workload, "--cluster", self.address], stdout=subprocess.PIPE,
+        return subprocess.Popen([COMMAND, "run", *workload.split(), "--cluster", self.address], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
 
     def end(self):
@@ -129,7 +129,7 @@ class DeathsTest(unittest.TestCase):
 
     def expect_whole_again(self, workload):
         until(self.cluster.is_whole, "all are there again")
-        done = seaway("run", workload, "--cluster", self.cluster.address)
+        done = seaway("run", *workload.split(), "--cluster", self.cluster.address)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
 
     def test_whoever_is_killed_all_futures_end_and_the_values_are_right(self):
@@ -151,41 +151,46 @@ class DeathsTest(unittest.TestCase):
                 running = self.begin(workload)
                 running.kill()
                 running.communicate()
-                until(lambda: not cluster.has_client(), "the cluster knows that it is gone")
+                until(lambda: not cluster.has_client(), "the cluster knows that it is gone", cluster.status)
             self.expect_whole_again(workload)
 
     def test_who_was_stopped_and_given_up_begins_anew_when_he_goes_on(self):
         cluster = self.open(silence_ms=1500)
-        for role in ROLES:
-            with self.subTest(role=role):
-                life = cluster.life_of(role)
-                self.assertGreater(life, 0)
-                running = self.begin(WORKLOADS[0])
-                process = cluster.processes()[role]
-                os.kill(process, signal.SIGSTOP)
-                until(lambda: state_of(process) == "T", "it stands still")
-                try:
-                    if role == "controller":
-                        # Nobody can be asked; all who depend on it say so by ending.
-                        self.expect_outcome(running, WORKLOADS[0])
-                    else:
-                        until(lambda: cluster.life_of(role) == 0, "the controller has given it up")
-                finally:
-                    os.kill(process, signal.SIGCONT)
-                if role != "controller":
-                    until(lambda: cluster.life_of(role) > life, "it is fenced, and has begun a new life")
-                    self.expect_outcome(running, WORKLOADS[0])
-                self.expect_whole_again("fig2")
+        for workload in WORKLOADS:
+            for role in ROLES:
+                with self.subTest(workload=workload, role=role):
+                    self.stop(cluster, workload, role)
+
+    def stop(self, cluster, workload, role):
+        life = cluster.life_of(role)
+        self.assertGreater(life, 0)
+        running = self.begin(workload)
+        process = cluster.processes()[role]
+        os.kill(process, signal.SIGSTOP)
+        until(lambda: state_of(process) == "T", "it stands still")
+        try:
+            if role == "controller":
+                # Nobody can be asked; all who depend on it say so by ending.
+                self.expect_outcome(running, workload)
+            else:
+                until(lambda: cluster.life_of(role) == 0, "the controller has given it up")
+        finally:
+            os.kill(process, signal.SIGCONT)
+        if role != "controller":
+            until(lambda: cluster.life_of(role) > life, "it is fenced, and has begun a new life")
+            self.expect_outcome(running, workload)
+        self.expect_whole_again("fig2")
 
     def test_a_client_that_was_stopped_and_given_up_is_told_so(self):
         cluster = self.open(silence_ms=1500)
-        running = self.begin(WORKLOADS[0])
-        running.send_signal(signal.SIGSTOP)
-        until(lambda: state_of(running.pid) == "T", "it stands still")
-        until(lambda: not cluster.has_client(), "it was given up")
-        running.send_signal(signal.SIGCONT)
-        self.expect_outcome(running, WORKLOADS[0])
-        self.expect_whole_again("fig2")
+        for workload in WORKLOADS:
+            running = self.begin(workload)
+            running.send_signal(signal.SIGSTOP)
+            until(lambda: state_of(running.pid) == "T", "it stands still")
+            until(lambda: not cluster.has_client(), "it was given up")
+            running.send_signal(signal.SIGCONT)
+            self.expect_outcome(running, workload)
+            self.expect_whole_again("fig2")
 
     def test_when_up_is_killed_everybody_ends_and_so_does_what_waits(self):
         cluster = self.open(silence_ms=30000)
@@ -193,6 +198,7 @@ class DeathsTest(unittest.TestCase):
         cluster.up.kill()
         cluster.up.wait()
         until(lambda: not cluster.processes(), "all died with it")
+        cluster.up.communicate()
         self.expect_outcome(running, WORKLOADS[0])
         # What is left of it is no obstacle to the next one.
         again = subprocess.Popen([COMMAND, "up", "--directory", cluster.directory, "--islands", "2"],

@@ -317,6 +317,45 @@ TEST_F(Conversations, SayThatTheyLiveAndNoticeSilence) {
   EXPECT_FALSE(steady.due_ns().has_value());
 }
 
+TEST_F(Conversations, AllSayAtTheSameTimesThatTheyLive) {
+  const std::uint64_t ms = 1'000'000;
+  for (const std::uint64_t begin_ms : {110, 150, 199}) {
+    Conversation one({.epoch = 1, .peer = "right", .heartbeat_ns = 100 * ms}, 0);
+    one.connected(begin_ms * ms);
+    one.receive({Packet::Kind::kHello, 2, 0, 0, 0, {}}, begin_ms * ms);
+    ASSERT_TRUE(one.send(frame(1), begin_ms * ms).ok());
+    static_cast<void>(one.take_packets(begin_ms * ms));
+    EXPECT_EQ(one.due_ns(), 200 * ms) << begin_ms;
+
+    one.tick(205 * ms);
+    EXPECT_EQ(one.take_packets(205 * ms).size(), 1u) << begin_ms;
+    EXPECT_EQ(one.due_ns(), 300 * ms) << begin_ms;
+  }
+}
+
+TEST_F(Conversations, AreSoonerOverWithAPeerWhoseConnectionHasEnded) {
+  const std::uint64_t ms = 1'000'000;
+  const Packet hello{Packet::Kind::kHello, 2, 0, 0, 0, {}};
+  Conversation one(
+      {.epoch = 1, .peer = "right", .silence_max_ns = 1000 * ms, .absence_max_ns = 300 * ms}, 0);
+  one.connected(0);
+  one.receive(hello, 50 * ms);
+  EXPECT_EQ(one.due_ns(), 1050 * ms);
+  one.disconnected();
+  EXPECT_EQ(one.due_ns(), 350 * ms);
+
+  one.connected(200 * ms);
+  one.receive(hello, 210 * ms);
+  EXPECT_EQ(one.due_ns(), 1210 * ms) << "it has come back";
+
+  one.disconnected();
+  one.tick(509 * ms);
+  EXPECT_FALSE(one.has_ended());
+  one.tick(510 * ms);
+  EXPECT_EQ(one.reason().to_string(),
+            "HOST_LOST: right was not heard for 300 ms; the limit is 300 ms without a connection");
+}
+
 TEST_F(Conversations, CountTheSilenceOfAPeerThatWasNeverHeardFromTheFirstWordToIt) {
   const std::uint64_t ms = 1'000'000;
   Conversation fresh({.epoch = 1, .peer = "right", .silence_max_ns = 1000 * ms}, 0);
