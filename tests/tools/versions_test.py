@@ -10,7 +10,6 @@ import unittest
 COMMAND = os.environ["SEAWAY_COMMAND"]
 NEXT = os.environ["SEAWAY_NEXT"]
 LATER = os.environ["SEAWAY_LATER"]
-os.environ.setdefault("SEAWAY_ATTACKED_LISTEN", "unix")
 
 from attacker_test import Recorder  # noqa: E402
 from processes_test import PATIENCE_S, processes_of, until  # noqa: E402
