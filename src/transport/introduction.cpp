@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "transport/protocol_version.hpp"
 #include "wire/frame_builder.hpp"
 #include "wire/frame_reader.hpp"
 #include "wire/status_codec.hpp"
@@ -23,8 +24,8 @@ static_assert(kSegmentsMax < kTlsAlert);
 static_assert(kMessageBytesMax + 512 < kWelcomeBytesMax);
 
 std::string both_protocols(std::uint32_t theirs) {
-  return "protocol " + std::to_string(theirs) + "; this process talks protocol " +
-         std::to_string(kProtocolVersion) + ": run one version of Seaway at both ends";
+  return "protocol " + std::to_string(theirs) + " where protocol " +
+         std::to_string(kProtocolVersion) + " is talked: run one version of Seaway at both ends";
 }
 
 capnp::Data::Reader data_of(const std::string& text) {
@@ -119,6 +120,10 @@ class Arrival {
 };
 
 }  // namespace
+
+Frame introduction_frame(const Introduction& introduction) {
+  return introduction_frame(introduction, kProtocolVersion);
+}
 
 Frame introduction_frame(const Introduction& introduction, std::uint32_t protocol) {
   wire::FrameBuilder builder;

@@ -15,8 +15,6 @@
 
 namespace seaway::transport {
 
-/// Of the first bytes on each connection; others are refused with both numbers.
-constexpr std::uint32_t kProtocolVersion = 1;
 /// A Welcome is no longer, but for the answer in it. Longer messages are cut.
 constexpr std::size_t kWelcomeBytesMax = 4096;
 
@@ -39,8 +37,9 @@ struct Welcome {
   Frame answer;
 };
 
-Frame introduction_frame(const Introduction& introduction,
-                         std::uint32_t protocol = kProtocolVersion);
+/// Of this protocol, or of another one.
+Frame introduction_frame(const Introduction& introduction);
+Frame introduction_frame(const Introduction& introduction, std::uint32_t protocol);
 Frame welcome_frame(const Welcome& welcome);
 /// Errors: kProtocolError for what is none, or of another protocol.
 Result<Introduction> read_introduction(const Frame& frame);

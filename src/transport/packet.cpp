@@ -10,6 +10,7 @@
 
 #include "base/random.hpp"
 #include "transport/checksum.hpp"
+#include "transport/protocol_version.hpp"
 
 namespace seaway::transport {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "words travel as they lie in memory");
 
 constexpr std::uint64_t kMagic = 0x5357;  // "WS" on the wire.
-constexpr std::uint64_t kVersion = 3;
+constexpr std::uint64_t kVersion = kProtocolVersion;
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 using Header = std::array<std::uint64_t, kPacketHeaderBytes / kWord>;
 

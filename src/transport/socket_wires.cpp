@@ -97,8 +97,9 @@ struct SocketWires::State final : kj::TaskSet::ErrorHandler,
   const SocketHandlers handlers;
   Counts counts;
   std::size_t lines = 0;
-  std::size_t strangers = 0;  // Have not said who they are.
-  std::size_t leaving = 0;    // Are told why they are refused.
+  // Have not said who they are. Whoever is on a network takes no place of this machine's files.
+  std::size_t local_strangers = 0, far_strangers = 0;
+  std::size_t leaving = 0;  // Are told why they are refused.
   std::uint64_t last_attempt = 0;
   std::list<Listener> listeners;
   std::map<ProcessId, Peer> peers;
@@ -118,6 +119,7 @@ kj::Promise<void> SocketWires::State::accept_all(Listener& listener) {
 }
 
 void SocketWires::State::accept(Listener::Accepted&& stranger, bool is_tls) {
+  std::size_t& strangers = stranger.caller.is_local ? local_strangers : far_strangers;
   if (strangers >= options.strangers_max) {
     const Status full = resource_exhausted(
         std::to_string(strangers) + " of " + std::to_string(options.strangers_max) +
@@ -138,7 +140,7 @@ void SocketWires::State::accept(Listener::Accepted&& stranger, bool is_tls) {
             return deadline_exceeded("nobody was introduced within " +
                                      std::to_string(options.introduction_ns / 1'000'000) + " ms");
           }));
-  tasks.add(frame.then([this, line, caller](Result<Frame>&& heard) {
+  tasks.add(frame.then([this, line, caller, &strangers](Result<Frame>&& heard) {
     --strangers;
     if (*line) return hear_introduction(*line, heard);
     ++counts.refused;

@@ -35,7 +35,9 @@ struct SocketOptions {
   std::uint64_t introduction_ns = 5'000'000'000;  // A connection says so soon who it is.
   std::uint64_t guess_ns = 100'000'000;           // Before who is not known is told so.
   std::uint64_t again_ns = 100'000'000;           // Before it tries to reach an absent peer again.
-  std::size_t strangers_max = 64;  // Connections that have not said who they are; so many refused.
+  /// Connections that have not said who they are, over Unix sockets, and as many over networks; so
+  /// many refused.
+  std::size_t strangers_max = 64;
   std::size_t connections_max = 4096;
   std::size_t introduction_bytes_max = 4096;
   std::size_t answer_bytes_max = kAnswerBytesMax;

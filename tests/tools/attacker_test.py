@@ -1,8 +1,5 @@
 #!/usr/bin/env python3
-"""A stranger with a raw socket against a cluster of real processes: nobody else notices, and nobody grows.
-
-SEAWAY_ATTACKED_LISTEN names what `seaway up` is to listen at, "unix" unless set; a "tcp:HOST:PORT" is passed
-on to --listen, and attacked there."""
+"""A stranger with a raw socket against a cluster of real processes: nobody else notices, and nobody grows."""
 import json
 import os
 import random
@@ -19,7 +16,6 @@ import time
 import unittest
 
 COMMAND = os.environ["SEAWAY_COMMAND"]
-LISTEN = os.environ.get("SEAWAY_ATTACKED_LISTEN", "unix")
 PATIENCE_S = 120
 # What an attacked process may grow by, whatever strangers do: their places, what they send, and what a
 # second run of its own work finds no room for.
@@ -39,7 +35,7 @@ def until(holds, what):
 
 
 def dial(address, wait_s=30):
-    """A connection to "unix:PATH" or "tcp:HOST:PORT"."""
+    """A connection to "unix:PATH", "tcp:HOST:PORT", or, with nothing said yet, "tls:HOST:PORT"."""
     kind, _, where = address.partition(":")
     if kind == "unix":
         line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -91,14 +87,18 @@ def ending(line):
 class Recorder:
     """Stands between one client and the cluster, and writes down what the client says on each connection."""
 
-    def __init__(self, path, address):
-        self.address = "unix:" + path
+    def __init__(self, path, address, is_of_network=False):
         self.said = []
         self.lines = []
         self.target = address
-        self.server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.server.bind(path)
-        self.server.listen(64)
+        if is_of_network:
+            self.server = socket.create_server(("127.0.0.1", 0))
+            self.address = f"tcp:127.0.0.1:{self.server.getsockname()[1]}"
+        else:
+            self.server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self.server.bind(path)
+            self.server.listen(64)
+            self.address = "unix:" + path
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.is_over = threading.Event()
         self.thread.start()
@@ -141,9 +141,8 @@ class AttackerTest(unittest.TestCase):
     def setUp(self):
         self.digits = None
         self.directory = tempfile.mkdtemp(prefix="seaway")
-        listen = [] if LISTEN == "unix" else ["--listen", LISTEN]
         self.up = subprocess.Popen([COMMAND, "up", "--directory", self.directory, "--silence-ms", "30000",
-                                    "--islands", "2", "--devices", "4", *listen],
+                                    "--islands", "2", "--devices", "4"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.up.stdout.readline()
         self.assertRegex(line, r"^ready in ", line or self.up.communicate()[1])
