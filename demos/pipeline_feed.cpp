@@ -100,8 +100,10 @@ Status feed_to(const Client& client, std::uint32_t epochs) {
   const auto batches = readers->stream(
       &Reader::read, [=](Read::Builder m) { m.setEpochs(epochs); },
       CallOptions{.deadline = std::chrono::minutes(5), .credit = kCredit});
-  FeedCheck check(kReaders, kCredit, [&](std::uint32_t reader) {
-    return readers->at(reader).call(&Reader::look).get().value()->getBatches();
+  FeedCheck check(kReaders, kCredit, [&](std::uint32_t reader) -> Result<std::uint32_t> {
+    const auto made = readers->at(reader).call(&Reader::look).get();
+    if (!made.ok()) return made.status();
+    return (*made)->getBatches();
   });
   if (Status status = check.all_are_full(); !status.ok()) return status;
   const NamedSharding row(slice->mesh(), P("data"));

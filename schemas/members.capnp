@@ -11,6 +11,12 @@ struct Native {
   fingerprint @1 :UInt64;
 }
 
+enum Drain {
+  ended @0;        # It is drained no more.
+  untilEnded @1;   # Whoever plays its host.
+  untilJoined @2;  # Its host is about to leave; the next one is for use.
+}
+
 struct Question {
   union {
     # I begin a life as this role; a client is given its number.
@@ -37,6 +43,11 @@ struct Question {
     native @9 :Native;
     # Of a worker: these clients talk with me. Which of them are not welcome any more?
     vouch @11 :List(UInt32);
+    # Nothing new is to come to this island, and what is there is to leave it; answered by what is left.
+    drain :group {
+      island @12 :UInt32;
+      how @13 :Drain;
+    }
   }
 }
 
@@ -63,5 +74,12 @@ struct Answer {
     status @6 :Text;
     done @7 :Void;
     unwelcome @13 :List(UInt32);
+    # What keeps the island from being left: all 0, nothing does.
+    left :group {
+      slices @14 :UInt64;
+      arrays @15 :UInt64;
+      parts @16 :UInt64;
+      reads @17 :UInt64;
+    }
   }
 }

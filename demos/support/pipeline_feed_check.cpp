@@ -57,7 +57,7 @@ std::string DigitFile::text(const std::vector<std::uint32_t>& lines) const {
 }
 
 FeedCheck::FeedCheck(std::uint32_t readers, std::uint32_t credit,
-                     std::function<std::uint32_t(std::uint32_t reader)> made)
+                     std::function<Result<std::uint32_t>(std::uint32_t reader)> made)
     : ahead_max_(credit + 1),
       made_(std::move(made)),
       consumed_(readers),
@@ -66,10 +66,11 @@ FeedCheck::FeedCheck(std::uint32_t readers, std::uint32_t credit,
 Status FeedCheck::all_are_full() const {
   for (std::uint32_t reader = 0; reader < consumed_.size(); ++reader) {
     for (int looks = 0, full = 0; full < kLooks; ++looks) {
-      const std::uint32_t batches = made_(reader);
-      full += batches == ahead_max_;
+      const auto batches = made_(reader);
+      if (!batches.ok()) return batches.status();
+      full += *batches == ahead_max_;
       const std::string name = "reader " + std::to_string(reader);
-      if (batches > ahead_max_) return wrong(name + " overdraws its credit");
+      if (*batches > ahead_max_) return wrong(name + " overdraws its credit");
       if (looks == kLooksMax) return wrong(name + " does not use its credit up");
     }
   }
@@ -79,7 +80,9 @@ Status FeedCheck::all_are_full() const {
 Status FeedCheck::consumed(std::uint32_t reader, pipeline_feed::Batch::Reader batch) {
   if (batch.getNumber() != consumed_[reader]++) return wrong("batches are out of order");
   for (const std::uint32_t line : batch.getLines()) ++seen_.at(line);
-  const std::uint32_t ahead = made_(reader) - consumed_[reader];
+  const auto made = made_(reader);
+  if (!made.ok()) return made.status();
+  const std::uint32_t ahead = *made - consumed_[reader];
   if (ahead > ahead_max_) return wrong("a reader is " + std::to_string(ahead) + " batches ahead");
   ahead_ = std::max(ahead_, ahead);
   return {};

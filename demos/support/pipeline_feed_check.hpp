@@ -51,9 +51,9 @@ std::vector<T> from_bytes(const Bytes& bytes) {
 /// Watches readers from where their batches are consumed. One thread.
 class FeedCheck {
  public:
-  /// `made` asks a reader how many batches it has made.
+  /// `made` asks a reader how many batches it has made; its errors are those of all calls here.
   FeedCheck(std::uint32_t readers, std::uint32_t credit,
-            std::function<std::uint32_t(std::uint32_t reader)> made);
+            std::function<Result<std::uint32_t>(std::uint32_t reader)> made);
 
   /// While nobody consumes, readers come as far as their credit, and then no further.
   Status all_are_full() const;
@@ -65,7 +65,7 @@ class FeedCheck {
 
  private:
   const std::uint32_t ahead_max_;  // One more than there is credit for is in a reader's hands.
-  const std::function<std::uint32_t(std::uint32_t reader)> made_;
+  const std::function<Result<std::uint32_t>(std::uint32_t reader)> made_;
   std::vector<std::uint32_t> consumed_;  // Of each reader.
   std::vector<std::uint32_t> seen_;      // Each line of the file.
   std::uint32_t ahead_ = 0;

@@ -180,4 +180,12 @@ Status Doorkeeper::may_stop(const Identity& identity) {
   return denied(identity, "end the cluster", "its owner on its machine, or a token of an admin");
 }
 
+Status Doorkeeper::may_drain(const Identity& identity, IslandId island) {
+  const bool is_own = !identity.only || identity.only->index == island;
+  const bool is_worker = identity.kind == Identity::Kind::kWorker && is_own;
+  if (is_worker || may_stop(identity).ok()) return {};
+  return denied(identity, "drain island " + std::to_string(island),
+                "its own host, the cluster's owner on its machine, or a token of an admin");
+}
+
 }  // namespace seaway::cluster

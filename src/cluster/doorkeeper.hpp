@@ -69,6 +69,7 @@ class Doorkeeper {
   static Status may_work(const Identity& identity);     // Announce, and ask about clients.
   static Status may_see_all(const Identity& identity);  // Of every tenant.
   static Status may_stop(const Identity& identity);
+  static Status may_drain(const Identity& identity, IslandId island);
 
  private:
   Status fail(const std::string& address, const std::string& why, Status told);

@@ -58,7 +58,30 @@ struct Writer {
   void operator()(const VouchQuestion& question) {
     fill(builder.initVouch(static_cast<unsigned>(question.processes.size())), question.processes);
   }
+  void operator()(const DrainQuestion& question) {
+    auto drain = builder.initDrain();
+    drain.setIsland(question.island);
+    drain.setHow(!question.how                                     ? wire::Drain::ENDED
+                 : *question.how == controller::Drain::kUntilEnded ? wire::Drain::UNTIL_ENDED
+                                                                   : wire::Drain::UNTIL_JOINED);
+  }
 };
+
+/// kProtocolError for what a later version may mean.
+Status read_drain(wire::Drain how, std::optional<controller::Drain>& drain) {
+  switch (how) {
+    case wire::Drain::ENDED:
+      drain = std::nullopt;
+      return {};
+    case wire::Drain::UNTIL_ENDED:
+      drain = controller::Drain::kUntilEnded;
+      return {};
+    case wire::Drain::UNTIL_JOINED:
+      drain = controller::Drain::kUntilJoined;
+      return {};
+  }
+  return protocol_error("this kind of drain is not known here");
+}
 
 /// `read` takes the answer and returns whether it is of the kind that is wanted.
 Status read_answer(const Frame& frame, const auto& read) {
@@ -114,6 +137,13 @@ Result<Question> read_question(const Frame& frame) {
       case wire::Question::VOUCH:
         question = VouchQuestion{numbers_of(asked.getVouch())};
         return {};
+      case wire::Question::DRAIN: {
+        DrainQuestion drain{asked.getDrain().getIsland(), {}};
+        if (Status known = read_drain(asked.getDrain().getHow(), drain.how); !known.ok())
+          return known;
+        question = drain;
+        return {};
+      }
     }
     return protocol_error("this question is not known here");
   };
@@ -147,6 +177,28 @@ Frame status_frame(const std::string& json) {
   wire::FrameBuilder builder;
   builder.init_root<wire::Answer>().setStatus(json);
   return builder.finish();
+}
+
+Frame left_frame(const controller::ControllerCore::Left& left) {
+  wire::FrameBuilder builder;
+  auto answer = builder.init_root<wire::Answer>().initLeft();
+  answer.setSlices(left.slices);
+  answer.setArrays(left.arrays);
+  answer.setParts(left.parts);
+  answer.setReads(left.reads);
+  return builder.finish();
+}
+
+Result<controller::ControllerCore::Left> read_left(const Frame& frame) {
+  controller::ControllerCore::Left left;
+  const Status status = read_answer(frame, [&left](wire::Answer::Reader answer) {
+    if (!answer.isLeft()) return false;
+    const auto said = answer.getLeft();
+    left = {said.getSlices(), said.getArrays(), said.getParts(), said.getReads()};
+    return true;
+  });
+  if (!status.ok()) return status;
+  return left;
 }
 
 Frame done_frame() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/frame.hpp"
 #include "cluster/enrolment.hpp"
 #include "cluster/peers.hpp"
+#include "controller/controller_core.hpp"
 #include "seaway/status.hpp"
 
 namespace seaway::cluster {
@@ -38,8 +40,13 @@ struct WhyQuestion {
 struct VouchQuestion {
   std::vector<transport::ProcessId> processes;
 };
-using Question = std::variant<EnrolQuestion, AnnounceQuestion, FindQuestion, StatusQuestion,
-                              StopQuestion, WhyQuestion, NativeQuestion, VouchQuestion>;
+struct DrainQuestion {
+  IslandId island = 0;
+  std::optional<controller::Drain> how;  // None: it ends.
+};
+using Question =
+    std::variant<EnrolQuestion, AnnounceQuestion, FindQuestion, StatusQuestion, StopQuestion,
+                 WhyQuestion, NativeQuestion, VouchQuestion, DrainQuestion>;
 
 Frame to_frame(const Question& question);
 /// Errors: kProtocolError.
@@ -59,12 +66,14 @@ Frame enrolled_frame(const Enrolled& enrolled);
 Frame address_frame(const std::string& address);
 Frame status_frame(const std::string& json);
 Frame done_frame();
+Frame left_frame(const controller::ControllerCore::Left& left);
 Frame unwelcome_frame(const std::vector<transport::ProcessId>& processes);
 // Errors of all: kProtocolError, also for another answer.
 Result<Enrolled> read_enrolled(const Frame& frame);
 Result<std::string> read_address(const Frame& frame);
 Result<std::string> read_status(const Frame& frame);
 Status read_done(const Frame& frame);
+Result<controller::ControllerCore::Left> read_left(const Frame& frame);
 Result<std::vector<transport::ProcessId>> read_unwelcome(const Frame& frame);
 
 }  // namespace seaway::cluster

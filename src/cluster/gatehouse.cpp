@@ -58,6 +58,18 @@ Result<Frame> Gatehouse::answer(const Caller& caller, const Question& question,
   return unwelcome_frame(unwelcome);
 }
 
+Status Gatehouse::may_drain(const Caller& caller, const DrainQuestion& drain) {
+  const auto identity = doorkeeper_.enter(caller);
+  if (!identity.ok()) return identity.status();
+  if (Status may = Doorkeeper::may_drain(*identity, drain.island); !may.ok()) return may;
+  const std::string what =
+      (drain.how ? " drains island " : " ends the drain of island ") + std::to_string(drain.island);
+  // Whoever waits asks again and again.
+  if (what != last_drain_) options_.audit(identity->name + " from " + caller.name + what);
+  last_drain_ = what;
+  return {};
+}
+
 Status Gatehouse::may_ask_why(const Caller& caller) {
   const auto identity = doorkeeper_.enter(caller);
   return identity.ok() ? Doorkeeper::may_see_all(*identity) : identity.status();

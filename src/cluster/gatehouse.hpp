@@ -44,6 +44,8 @@ class Gatehouse {
                        const std::function<std::string()>& status,
                        const std::function<void()>& stop);
   /// Whether `caller` may hear what runs wait for, whosever they are.
+  /// Says it to the log, too.
+  Status may_drain(const transport::Caller& caller, const DrainQuestion& drain);
   Status may_ask_why(const transport::Caller& caller);
   /// Whether `caller` may talk as `process`.
   Status admit(transport::ProcessId process, const transport::Caller& caller) const;
@@ -71,6 +73,7 @@ class Gatehouse {
   Doorkeeper doorkeeper_;
   Sessions sessions_;
   transport::TriesLimiter lines_;                 // Of the log, about refusals.
+  std::string last_drain_;                        // That the log tells of.
   std::optional<std::set<std::string>> revoked_;  // Ids, of the tokens that count.
 };
 

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "actor/engine.hpp"
 #include "actor/router.hpp"
@@ -104,6 +105,13 @@ class Member {
   /// See ControllerActor::explain; of the controller's.
   bool explain(RunId run, std::function<void(std::string)> done) {
     return controller_->explain(run, std::move(done));
+  }
+  /// See ControllerCore::drain_island; none: the drain ends. What is left there. Of the
+  /// controller's.
+  Result<controller::ControllerCore::Left> drain_island(IslandId island,
+                                                        std::optional<controller::Drain> how) {
+    if (Status status = controller_->drain_island(island, how); !status.ok()) return status;
+    return controller_->core().left_on(island);
   }
   const island::SchedulerActor* scheduler() const { return scheduler_; }
   /// What its client, if it has one, waits for.

@@ -468,6 +468,12 @@ void Process::State::answer(const transport::Caller& caller, const Frame& questi
       done(text.ok() ? Result<Frame>(status_frame(*text)) : text.status());
     });
   }
+  if (const auto* drain = std::get_if<DrainQuestion>(&*asked)) {
+    if (Status may = gatehouse->may_drain(caller, *drain); !may.ok()) return done(may);
+    if (!member) return done(Status(StatusCode::kIslandUnavailable, "it has not begun; try again"));
+    const auto left = member->drain_island(drain->island, drain->how);
+    return done(left.ok() ? Result<Frame>(left_frame(*left)) : left.status());
+  }
   done(gatehouse->answer(
       caller, *asked, [this] { return json(); }, [&is_over] { is_over = true; }));
   if (is_over) options.on_stop();
@@ -539,6 +545,24 @@ Result<std::string> ask_why(const std::string& address, RunId run, const Clock& 
   auto answer = ask_now(*engine, address, 0, WhyQuestion{run}, timeout_ns, shown);
   if (!answer.ok()) return answer.status();
   return read_status(*answer);
+}
+
+std::string text_of(const controller::ControllerCore::Left& left) {
+  const auto some = [](std::size_t count, const char* what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+  };
+  return some(left.slices, "slice") + ", " + some(left.arrays, "array") + ", " +
+         some(left.parts, "part") + " of runs and " + some(left.reads, "read");
+}
+
+Result<controller::ControllerCore::Left> ask_to_drain(const std::string& address, IslandId island,
+                                                      std::optional<controller::Drain> how,
+                                                      const Clock& clock, std::uint64_t timeout_ns,
+                                                      const transport::Credentials& shown) {
+  const auto engine = actor::make_io_engine(clock);
+  auto answer = ask_now(*engine, address, 0, DrainQuestion{island, how}, timeout_ns, shown);
+  if (!answer.ok()) return answer.status();
+  return read_left(*answer);
 }
 
 Status ask_to_stop(const std::string& address, const Clock& clock, std::uint64_t timeout_ns,

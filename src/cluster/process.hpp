@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "cluster/peers.hpp"
+#include "controller/controller_core.hpp"
 #include "device/cpu_backend.hpp"
 #include "seaway/client.hpp"
 #include "seaway/host_main.hpp"
@@ -93,6 +94,16 @@ class Process {
 /// Errors: kHostLost when nobody listens, kDeadlineExceeded, kUnauthenticated.
 Result<std::string> ask_status(const std::string& address, const Clock& clock,
                                std::uint64_t timeout_ns, const transport::Credentials& shown = {});
+/// "2 slices, 5 arrays, 0 parts of runs and 1 read".
+std::string text_of(const controller::ControllerCore::Left& left);
+/// Asks it to drain `island` (ControllerCore::drain_island), or to end that: what is left there
+/// now. As often as somebody waits: each time what could not leave is tried again.
+/// kPermissionDenied for who is neither the cluster's owner nor an admin, nor the host of that
+/// island.
+Result<controller::ControllerCore::Left> ask_to_drain(const std::string& address, IslandId island,
+                                                      std::optional<controller::Drain> how,
+                                                      const Clock& clock, std::uint64_t timeout_ns,
+                                                      const transport::Credentials& shown = {});
 /// Asks it why `run` has no outcome yet; 0: all that have none. Lines for people. kPermissionDenied
 /// for who is neither the cluster's owner nor an admin.
 Result<std::string> ask_why(const std::string& address, RunId run, const Clock& clock,

@@ -278,6 +278,7 @@ std::string ControllerCore::islands_text() const {
     text += (island > 0 ? ",{\"island\":" : "{\"island\":") + std::to_string(island) +
             ",\"host\":" + truth(has_host(island)) +
             ",\"scheduler\":" + truth(has_scheduler(island)) + ",\"failed\":" + truth(has_failed) +
+            ",\"draining\":" + truth(is_draining(island)) + left_text(island) +
             ",\"devices\":" + std::to_string(options_.devices) +
             ",\"lost_devices\":" + std::to_string(lost) + ",\"slices\":" + std::to_string(slices) +
             ",\"kept_bytes\":" + std::to_string(kept_bytes_[island]) +

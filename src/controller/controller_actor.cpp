@@ -299,6 +299,12 @@ bool ControllerActor::explain(RunId run, std::function<void(std::string)> done) 
   return true;
 }
 
+Status ControllerActor::drain_island(IslandId island, std::optional<Drain> how) {
+  Status status = how ? core_.drain_island(island, *how) : core_.end_drain(island);
+  idle();
+  return status;
+}
+
 void ControllerActor::flush_operator(ControllerOutbox::Client& outbox) {
   for (ControllerOutbox::Reply& answer : outbox.replies) {
     const auto asked = questions_.extract(answer.request);

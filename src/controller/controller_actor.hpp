@@ -32,6 +32,9 @@ class ControllerActor final : public actor::Actor {
   /// hosts have answered; from the control thread. False when too many questions are open.
   bool explain(RunId run, std::function<void(std::string)> done);
 
+  /// Begins a drain, or ends it; see ControllerCore::drain_island.
+  Status drain_island(IslandId island, std::optional<Drain> how);
+
   ControllerCore& core() { return core_; }
 
  private:

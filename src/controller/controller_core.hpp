@@ -66,6 +66,12 @@ struct RunRequest {
   std::vector<ArrayId> args;
 };
 
+/// For how long an island is drained.
+enum class Drain : std::uint8_t {
+  kUntilEnded,   // Whoever plays its host.
+  kUntilJoined,  // Until another life of its host begins: this one is about to leave.
+};
+
 /// Gives each run its stamp, sends its parts to their islands, and decides its one outcome.
 ///
 /// Invariants: CO-1 a run is stamped after every run whose arrays it reads (rule 1 of
@@ -135,12 +141,31 @@ class ControllerCore {
   void complain_of_reader(ClientId client, IslandId host);
   /// `client` has what it asked for.
   void fetched(ClientId client, std::uint64_t request);
+  /// Nothing new comes to `island`, and what is bound to it moves to others, with its arrays, as
+  /// far as those have devices and room and nobody has asked for this one. It may be left when
+  /// nothing is_left_on() it; until then all goes on there. A repeat tries again what could not
+  /// move. Errors: kInvalidArgument for an island that does not exist, or has no life of its own.
+  Status drain_island(IslandId island, Drain how);
+  /// It takes what is new again. Errors: as above.
+  Status end_drain(IslandId island);
+  bool is_draining(IslandId island) const;
+  struct Left {
+    std::size_t slices = 0;  // Bound to it, or on their way.
+    std::size_t arrays = 0;  // That it keeps, or will.
+    std::size_t parts = 0;   // Of runs.
+    std::size_t reads = 0;   // Of clients.
+    bool is_nothing() const { return slices + arrays + parts + reads == 0; }
+  };
+  /// Costs a look at all arrays.
+  Left left_on(IslandId island) const;
   bool has_host(IslandId island) const;
   bool has_scheduler(IslandId island) const;
   /// What the scheduler of `island` is told when a view begins: all that is unfinished there.
   ControllerOutbox::View view_of(IslandId island) const;
   bool has_members() const { return !members_.empty(); }
-  Stamp last_stamp() const { return last_stamp_; }
+  /// The last stamp before the life of the host of `island` began. What comes in the same turn as
+  /// that is younger.
+  Stamp born_stamp(IslandId island) const;
   /// All parts of smaller stamps are over.
   Stamp oldest_stamp();
 
@@ -308,12 +333,16 @@ class ControllerCore {
                      const Status& cause) const;
 
   // slices.cpp
-  std::string absent_hosts() const;
   static bool uses(const Program& program, SliceId slice);
   void close(Slice& slice);
   static std::string binding_text(const program::Binding& binding);
   void give_back_slices();
   void try_rebind(Slice& slice);
+  Run* move_before(const Run& run) const;
+  void ask_islands(ClientId client, std::uint64_t request, const Run& run, std::string text);
+  Status check_member(IslandId island) const;
+  std::string left_text(IslandId island) const;
+  Status explain_unbound(const Status& refused) const;
   void end_rebind(Slice& slice, const Status& status);
   static bool can_move(const Array& array);
   std::uint64_t bytes_to_move(const Slice& slice);

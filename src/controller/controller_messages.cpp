@@ -126,7 +126,7 @@ void ControllerActor::flush_view(IslandId island) {
     wire::FrameBuilder builder;
     auto message = builder.init_root<Message>().initView();
     message.setNumber(view.number);
-    message.setLastStamp(core_.last_stamp());
+    message.setLastStamp(core_.born_stamp(island));
     send(Role::kHost, island, builder.finish());
   }
   wire::FrameBuilder builder;

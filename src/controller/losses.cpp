@@ -9,8 +9,8 @@
 namespace seaway::controller {
 
 void ControllerCore::device_lost(IslandId island, DeviceId device, const Status& cause) {
-  if (!binder_.lose(island, device)) return;
-  lost_devices_.emplace(std::pair(island, device), cause);
+  if (!lost_devices_.emplace(std::pair(island, device), cause).second) return;
+  binder_.lose(island, device);  // Which it may have been before, as its island is drained.
   for (const auto& [id, slice] : slices_) displace(*slice);
 }
 
@@ -24,14 +24,16 @@ const Status* ControllerCore::loss_of(const program::Binding& binding) const {
   return nullptr;
 }
 
-/// A slice that lies on a lost device is bound anew. What it has in flight comes to its end first:
-/// its gangs fail there. While it moves already, its new devices are looked at when it has moved.
+/// A slice that lies on a lost device, or on an island that is drained, is bound anew. What it has
+/// in flight comes to its end first: its gangs fail there. While it moves already, its new devices
+/// are looked at when it has moved.
 void ControllerCore::displace(Slice& slice) {
   SEAWAY_PROBE_IF(slice.moves_in_flight > 0, "a device is lost while a slice moves");
   if (slice.is_released || slice.moves_in_flight > 0 || !slice.failure.ok()) return;
   SEAWAY_PROBE_IF(loss_of(slice.binding), "a slice lies on a lost device");
   if (loss_of(slice.binding) && !SEAWAY_MUTANT("a slice stays on a lost device"))
     slice.is_displaced = true;
+  if (is_draining(slice.binding.island)) slice.is_displaced = true;
 }
 
 /// Why no run of `program` can succeed any more; OK as long as all its slices have their devices.

@@ -21,6 +21,8 @@ bool ControllerCore::has_scheduler(IslandId island) const {
   return members_.empty() || members_[island].scheduler_epoch != 0;
 }
 
+Stamp ControllerCore::born_stamp(IslandId island) const { return members_[island].born_stamp; }
+
 /// The scheduler and the host agree on what is so, from here on.
 void ControllerCore::begin_view(IslandId island) {
   if (!SEAWAY_MUTANT("a view has the number of the one before")) ++members_[island].view;
@@ -42,9 +44,11 @@ void ControllerCore::host_joined(IslandId island, std::uint32_t epoch) {
     return;
   }
   member.host_epoch = epoch;
+  member.born_stamp = last_stamp_;
+  if (member.drain == Drain::kUntilJoined) member.drain.reset();
   for (DeviceId device = 0; device < options_.devices; ++device) {
     lost_devices_.erase({island, device});
-    binder_.find_again(island, device);
+    if (!member.drain) binder_.find_again(island, device);
   }
   ControllerOutbox::Island& outbox = outbox_.islands[island];
   for (auto& [id, function] : functions_) {
@@ -65,6 +69,8 @@ void ControllerCore::host_joined(IslandId island, std::uint32_t epoch) {
                   .island = static_cast<std::uint16_t>(island),
                   .kind = EventKind::kHostJoined});
   begin_view(island);
+  // Others may have waited for a place to go to.
+  for (const auto& [id, slice] : slices_) displace(*slice);
 }
 
 void ControllerCore::host_lost(IslandId island, const std::string& why) {

@@ -168,9 +168,11 @@ struct ControllerCore::Slice {
 struct ControllerCore::Member {
   std::uint32_t host_epoch = 0, scheduler_epoch = 0;  // 0: there is none.
   std::uint32_t view = 0;
+  Stamp born_stamp = 0;  // The last one before the life of its host.
   // Of each role, the times of what restarts.cpp looks back at.
   Losses host_losses, scheduler_losses;
   std::uint64_t failed_until_ns = 0;  // Not 0: the island has failed, and has no roles.
+  std::optional<Drain> drain;         // It takes nothing new.
   std::uint32_t waiting_host_epoch = 0, waiting_scheduler_epoch = 0;  // Who is there until then.
   /// Reads that were passed on to the host, by client, until the client says that it has them.
   std::map<ClientId, std::map<std::uint64_t, ArrayId>> fetches;

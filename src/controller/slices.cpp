@@ -48,14 +48,22 @@ std::string ControllerCore::binding_text(const program::Binding& binding) {
   return text;
 }
 
-/// "island 0, 2"; empty when all are there.
-std::string ControllerCore::absent_hosts() const {
-  std::string text;
+/// No devices may be a matter of time.
+Status ControllerCore::explain_unbound(const Status& refused) const {
+  if (refused.code() != StatusCode::kDeviceLost) return refused;
+  std::string absent, draining;
   for (IslandId island = 0; island < options_.islands; ++island) {
-    if (has_host(island)) continue;
+    std::string& text = has_host(island) ? draining : absent;
+    if (has_host(island) && !is_draining(island)) continue;
     text += (text.empty() ? "island " : ", ") + std::to_string(island);
   }
-  return text;
+  SEAWAY_PROBE_IF(!absent.empty(), "a slice is asked for while a host is away");
+  SEAWAY_PROBE_IF(!draining.empty(), "a slice is asked for while an island is drained");
+  if (absent.empty() && draining.empty()) return refused;
+  std::string text = refused.message();
+  if (!absent.empty()) text += "; there is no host now of " + absent;
+  if (!draining.empty()) text += "; nothing new goes to " + draining;
+  return {StatusCode::kIslandUnavailable, text + ": try again"};
 }
 
 void ControllerCore::acquire_slice(ClientId client, std::uint64_t request, SliceId id,
@@ -70,15 +78,7 @@ void ControllerCore::acquire_slice(ClientId client, std::uint64_t request, Slice
   }
   auto binding = binder_.acquire(client, id, wanted);
   if (!binding.ok()) {
-    Status refused = binding.status();
-    if (const std::string absent = absent_hosts();
-        refused.code() == StatusCode::kDeviceLost && !absent.empty()) {
-      SEAWAY_PROBE("a slice is asked for while a host is away");
-      refused = {StatusCode::kIslandUnavailable,
-                 refused.message() + "; there is no host now of " + absent + ": try again"};
-    }
-    reply(client, request, std::move(refused));
-    return;
+    return reply(client, request, explain_unbound(binding.status()));
   }
   auto slice = std::make_unique<Slice>();
   slice->client = client;
@@ -175,11 +175,13 @@ void ControllerCore::try_rebind(Slice& slice) {
   const std::uint64_t bytes = bytes_to_move(slice);
   auto target =
       binder_.rebind(slice.id, [&](IslandId island) { return has_room(client, island, bytes); });
-  // Rather lose arrays that have no room anywhere than the slice.
+  // Rather lose arrays that have no room anywhere than the slice; but nothing is lost by a drain.
+  const bool must_go = slice.rebind_request != 0 || loss_of(slice.binding);
   SEAWAY_PROBE_IF(!target.ok(), "no island has room for what a slice holds");
-  if (!target.ok()) target = binder_.rebind(slice.id, [](IslandId) { return true; });
-  SEAWAY_PROBE_IF(!target.ok(), "a rebind finds no devices");
-  if (!target.ok()) return end_rebind(slice, target.status());
+  SEAWAY_PROBE_IF(!target.ok() && !must_go, "a slice stays on an island that is drained");
+  if (!target.ok() && must_go) target = binder_.rebind(slice.id, [](IslandId) { return true; });
+  SEAWAY_PROBE_IF(!target.ok() && must_go, "a rebind finds no devices");
+  if (!target.ok()) return end_rebind(slice, explain_unbound(target.status()));
   slice.target = *target;
   migrate(slice, *target);
   SEAWAY_PROBE_IF(slice.moves_in_flight == 0, "a slice moves with nothing on it");
@@ -259,19 +261,39 @@ void ControllerCore::why(ClientId client, std::uint64_t request, std::uint64_t i
       reply(client, request, {}, std::move(text));
       return;
     }
+    if (Run* const move = move_before(*run)) {
+      text += "slice " + std::to_string(sequence_of(move->migration->id)) + " moves first, as " +
+              move->program->graph.name + "\n";
+      return ask_islands(client, request, *move, std::move(text));
+    }
     text += std::to_string(runs_in_flight_) + " of " + std::to_string(window()) +
             " runs are in flight, " + std::to_string(run->client->tenant->runs_queued) +
             " runs of tenant " + run->client->tenant->name + " wait\n";
     reply(client, request, {}, std::move(text));
     return;
   }
+  ask_islands(client, request, *run,
+              text + name + " has stamp " + std::to_string(run->stamp) + "\n");
+}
+
+/// Of a slice that `run` uses: an array that moves with it.
+ControllerCore::Run* ControllerCore::move_before(const Run& run) const {
+  for (Run* move : by_stamp_) {
+    if (move && move->migration && uses(*run.program, move->migration->id)) return move;
+  }
+  return nullptr;
+}
+
+/// What its schedulers and hosts say of `run` is behind `text`.
+void ControllerCore::ask_islands(ClientId client, std::uint64_t request, const Run& run,
+                                 std::string text) {
   const std::uint64_t question = ++last_question_;
   auto asked = std::make_unique<WhyQuestion>();
   asked->client = client;
   asked->request = request;
-  asked->text = text + name + " has stamp " + std::to_string(run->stamp) + "\n";
-  for (const program::PartPlanPtr& plan : run->program->plans[run->segment]) {
-    outbox_.islands[plan->island].questions.push_back({question, run->stamp});
+  asked->text = std::move(text);
+  for (const program::PartPlanPtr& plan : run.program->plans[run.segment]) {
+    outbox_.islands[plan->island].questions.push_back({question, run.stamp});
     asked->awaited += 2;  // Its scheduler and its host.
   }
   questions_[question] = std::move(asked);

@@ -62,6 +62,7 @@ struct HostActor::Decoder {
         std::as_bytes(std::span(data.begin(), data.size())), bulk.getStride());
     switch (bulk.getKind()) {
       case wire::Bulk::Kind::EDGE:
+        if (!host.core_.awaits_edge(bulk.getId(), bulk.getEdge())) return {};
         host.wiring_.bulk.offer_edge(bulk.getId(), bulk.getEdge(), std::move(payload));
         return {};
       case wire::Bulk::Kind::UPLOAD:

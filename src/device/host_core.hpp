@@ -148,6 +148,10 @@ class HostCore {
   void cut_edges(HostId peer, Stamp last, const Status& cause);
   /// Up to which stamp `peer` means nothing any more; 0: it always meant something.
   Stamp cut_until(HostId peer) const;
+  /// A value for it may come: nobody sends one before it is armed. Not so when it was cut off, or
+  /// its part is over: whoever sends one then has not heard of that, and the word that takes a
+  /// value from the transport may never come.
+  bool awaits_edge(Stamp stamp, std::uint32_t edge) const;
   /// What was pulled from `client` will not come any more.
   void lose_client(ClientId client);
   /// Whether `bytes` that a stranger sends as the upload `array`, its shards `stride` apart, are

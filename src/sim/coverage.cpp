@@ -77,6 +77,7 @@ std::string_view to_string(Feature feature) {
       "clocks moved",
       "clocks of another rate",
       "crash loops",
+      "drains",
       "connections cut",
       "connections half open",
       "bits flipped",

@@ -84,6 +84,7 @@ enum class Feature : std::uint8_t {
   kClockJump,
   kClockRate,
   kCrashLoop,
+  kDrain,
   kWireCut,
   kWireHalfOpen,
   kWireFlip,
@@ -104,7 +105,7 @@ enum class Feature : std::uint8_t {
   kClientLostWithRuns,
   kControllerLostWithRuns,
 };
-constexpr std::size_t kFeatures = 85;
+constexpr std::size_t kFeatures = 86;
 static_assert(static_cast<std::size_t>(Feature::kControllerLostWithRuns) + 1 == kFeatures);
 
 /// "several clients".

@@ -12,6 +12,7 @@ const std::vector<FaultFamily>& fault_families() {
       {"kill", "processes, machines and hosts die, once or in a row, and come back"},
       {"pause", "processes stand still, and go on as zombies"},
       {"partition", "processes cannot reach others, or be reached"},
+      {"drain", "nothing new is to come to an island, which is no fault"},
       {"clock", "clocks are moved, or run too fast or too slow"},
       {"wire", "connections break, stay half open, flip bits, repeat what they carried"},
       {"device", "devices are lost, hang, are slow, do not launch"},

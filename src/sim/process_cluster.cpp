@@ -18,6 +18,7 @@ namespace {
 constexpr std::uint64_t kDelayStream = 0x64656c6179730000;
 constexpr std::uint64_t kDeathStream = 0x6465617468730000;
 constexpr std::uint64_t kBulkStream = 0x62756c6b00000000;
+constexpr std::uint64_t kValueBytes = 2048, kValueNsMax = 50'000'000;
 /// How soon whoever supervises a process starts it again.
 constexpr std::uint64_t kRestartNsMax = 100'000'000;
 
@@ -31,12 +32,15 @@ std::uint32_t process_count(const ProcessCluster::Options& options) {
 }
 
 /// Values of worlds are small: chunks are smaller, or there is one a value, as in real clusters.
-transport::BulkLaneOptions draw_bulk(std::uint64_t seed) {
+/// Not so small that a value takes long over these wires: requests have their time.
+transport::BulkLaneOptions draw_bulk(std::uint64_t seed, const transport::WireOptions& wires) {
   RandomStream draws(seed, kBulkStream);
   transport::BulkLaneOptions bulk;
   if (draws.below(4) == 0) return bulk;
   bulk.chunk_bytes = sizeof(std::uint64_t) << draws.below(6);
   bulk.credit_chunks = 1 + draws.below(4);
+  const auto trips = [&bulk] { return kValueBytes / (bulk.chunk_bytes * bulk.credit_chunks); };
+  while (trips() * 2 * wires.latency_max_ns > kValueNsMax) bulk.chunk_bytes *= 2;
   return bulk;
 }
 
@@ -53,7 +57,7 @@ ProcessCluster::ProcessCluster(Options options, actor::SeededEngine& engine,
                engine_.schedule(at_ns, std::move(work));
              }),
       delays_(options_.seed, kDelayStream),
-      bulk_(draw_bulk(options_.seed)),
+      bulk_(draw_bulk(options_.seed, options_.faults.wires)),
       done_(kProcessFaultKinds) {
   start({Role::kController, 0});
   for (IslandId island = 0; island < options_.cluster.islands; ++island) {
@@ -221,6 +225,9 @@ void ProcessCluster::begin(const ProcessFault& fault) {
       return kill({Role::kHost, fault.target.index}, fault.duration_ns);
     case Kind::kCrashLoop:
       return crash_again(fault);
+    case Kind::kDrain:
+      return drain(fault.target.index, fault.number % 2 == 0 ? controller::Drain::kUntilEnded
+                                                             : controller::Drain::kUntilJoined);
     case Kind::kPause:
       return place.process->pause();
     case Kind::kIsolate:
@@ -266,10 +273,24 @@ void ProcessCluster::finish(const ProcessFault& fault) {
       block(one, other, false);
       return block(other, one, false);
     }
+    case Kind::kDrain:
+      return drain(fault.target.index, {});
     case Kind::kClockJump:
     case Kind::kClockRate:
       return set_clock(fault.target, fault, false);
   }
+}
+
+/// As its operator asks the controller, if that is there.
+void ProcessCluster::drain(IslandId island, std::optional<controller::Drain> how) {
+  const Place& place = place_of({Role::kController, 0});
+  if (!place.process || !place.process->is_alive()) return;
+  place.process->post([this, island, how, life = place.life] {
+    const Place& asked = place_of({Role::kController, 0});
+    if (asked.life != life || !asked.member) return;
+    const auto left = asked.member->drain_island(island, how);
+    SEAWAY_CHECK(left.ok(), island, left.status().to_string());
+  });
 }
 
 void ProcessCluster::block(const RoleName& name, bool in, bool out, bool is_blocked) {
@@ -311,6 +332,7 @@ void ProcessCluster::heal() {
     if (blocks > 0) wires_.block(link.first, link.second, false);
   }
   blocks_.clear();
+  for (IslandId island = 0; island < options_.cluster.islands; ++island) drain(island, {});
   for (auto& [id, place] : places_) {
     if (place.process && place.process->is_paused()) place.process->resume();
     place.skew = {};

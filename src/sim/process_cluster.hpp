@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -100,6 +101,7 @@ class ProcessCluster {
   void finish(const ProcessFault& fault);
   void kill(const cluster::RoleName& name, std::uint64_t delay_ns);
   void crash_again(const ProcessFault& fault);
+  void drain(IslandId island, std::optional<controller::Drain> how);
   void block(const cluster::RoleName& name, bool in, bool out, bool is_blocked);
   void block(transport::ProcessId from, transport::ProcessId to, bool is_blocked);
   void set_clock(const cluster::RoleName& name, const ProcessFault& fault, bool is_wrong);

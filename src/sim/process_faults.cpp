@@ -16,9 +16,11 @@ using Kind = ProcessFault::Kind;
 
 constexpr std::uint64_t kSwarmStream = 0x737761726d000000;
 constexpr std::uint64_t kFaultStream = 0x70726f6366617500;
+constexpr std::uint64_t kDrainStream = 0x647261696e000000;
 constexpr std::uint64_t kWireStream = 0x7769726573000000;
 constexpr std::uint64_t kMs = 1'000'000;
-constexpr std::uint64_t kFaultsMax = 6;
+constexpr std::uint64_t kFaultsMax = 6, kDrainsMax = 4;
+constexpr std::size_t kDrawnKinds = 10;  // Drains are drawn apart.
 
 /// Up to 1 s, early ones as often as late ones: most of it while clients work.
 std::uint64_t random_time(RandomStream& random) {
@@ -59,6 +61,24 @@ ProcessFault random_fault(RandomStream& random, Kind kind, std::uint32_t islands
   if (kind == Kind::kClockJump) fault.amount = random.between(-3'000, 3'000) * 1'000'000;
   if (kind == Kind::kClockRate) fault.amount = random.between(-50'000, 50'000);
   return fault;
+}
+
+/// One island after the other, so that there is always another one to go to.
+void add_drains(std::uint64_t seed, std::uint32_t islands, bool is_wild,
+                std::vector<ProcessFault>& faults) {
+  RandomStream random(seed, kDrainStream);
+  if (islands == 1 || !(random.chance(20) || is_wild)) return;
+  std::uint64_t at_ns = 0;
+  for (std::uint64_t left = 1 + random.below(kDrainsMax); left > 0; --left) {
+    ProcessFault drain;
+    drain.kind = Kind::kDrain;
+    drain.target = {Role::kHost, static_cast<std::uint32_t>(random.below(islands))};
+    drain.at_ns = at_ns + 1 + random_time(random) / 4;
+    drain.duration_ns = 1 + random_duration(random) / 4;
+    drain.number = static_cast<std::uint32_t>(kFaultsMax + left);
+    at_ns = drain.at_ns + drain.duration_ns;
+    faults.push_back(drain);
+  }
 }
 
 /// Most worlds have whole wires: what breaks all the time hides what breaks once.
@@ -106,6 +126,8 @@ std::string_view to_string(Kind kind) {
       return "clock rate of";
     case Kind::kCrashLoop:
       return "crash loop of";
+    case Kind::kDrain:
+      return "drain of the island of";
   }
   return "unknown";
 }
@@ -135,6 +157,8 @@ std::pair<const char*, const char*> names_of(Kind kind) {
       return {"clock-rate", "clock"};
     case Kind::kCrashLoop:
       return {"crash-loop", "kill"};
+    case Kind::kDrain:
+      return {"drain", "drain"};
   }
   return {"unknown", "unknown"};
 }
@@ -192,7 +216,7 @@ ProcessFaults make_process_faults(std::uint64_t seed, std::uint32_t islands, std
   made.wires = random_wires(seed, is_wild);
   RandomStream swarm(seed, kSwarmStream);
   std::vector<Kind> kinds;
-  for (std::size_t kind = 0; kind < kProcessFaultKinds; ++kind) {
+  for (std::size_t kind = 0; kind < kDrawnKinds; ++kind) {
     if (swarm.chance(40) || is_wild) kinds.push_back(static_cast<Kind>(kind));
   }
   const std::uint64_t drawn = swarm.chance(10) ? 0 : 1 + swarm.below(kFaultsMax);
@@ -208,6 +232,7 @@ ProcessFaults make_process_faults(std::uint64_t seed, std::uint32_t islands, std
     fault.number = static_cast<std::uint32_t>(number);
     made.faults.push_back(fault);
   }
+  add_drains(seed, islands, is_wild, made.faults);
   made.set_end();
   std::stable_sort(made.faults.begin(), made.faults.end(),
                    [](const auto& a, const auto& b) { return a.at_ns < b.at_ns; });

@@ -25,6 +25,7 @@ struct ProcessFault {
     kClockJump,    // Its clock is moved by `amount` ns.
     kClockRate,    // Its clock runs faster by `amount` millionths.
     kCrashLoop,    // SIGKILL again and again, `amount` ns after each other; it begins anew at once.
+    kDrain,        // No fault: nothing new is to come to the island of a host. It excuses nothing.
   };
   Kind kind = Kind::kKill;
   std::uint64_t at_ns = 0;
@@ -38,7 +39,7 @@ struct ProcessFault {
   std::string name() const;
 };
 std::string_view to_string(ProcessFault::Kind kind);
-constexpr std::size_t kProcessFaultKinds = 10;
+constexpr std::size_t kProcessFaultKinds = 11;
 
 /// "wire cut": those that happen at all.
 std::vector<FaultLine> lines_of(const transport::WireFaults& faults);

@@ -289,7 +289,7 @@ class ProcessWorld final : public ProcessSink {
     const auto nothing = [](const std::set<ArrayId>&) {};
     const SimulatedClient::Excuses excuses = {
         [this, id](SliceId slice) { return truth_.is_excused(id, slice); },
-        [this, id] { return truth_.is_any_excused(id); },
+        [this, id] { return truth_.is_any_excused(id) || truth_.was_drained(); },
         [this, id] { return truth_.is_excused(id); },
         [this] { return truth_.was_troubled(kRequestNsMax); },
         [this](const Status& status, SliceId slice) { return mischief_.is_excused(status, slice); },

@@ -27,6 +27,7 @@ ProcessTruth::Spell* ProcessTruth::spell_of(const ProcessFault& fault) {
     case Kind::kKill:
     case Kind::kKillMachine:
     case Kind::kCrashLoop:  // Their ends and starts are heard of.
+    case Kind::kDrain:
     case Kind::kClockRate:
       return nullptr;
     case Kind::kPause:
@@ -49,6 +50,8 @@ void ProcessTruth::close(Spell& spell, std::uint64_t after_ns) {
 }
 
 void ProcessTruth::began(const ProcessFault& fault) {
+  was_drained_ |= fault.kind == Kind::kDrain;
+  if (fault.kind == Kind::kDrain) return;
   has_begun_ = true;
   if (Spell* spell = spell_of(fault)) ++spell->open;
   look();

@@ -57,6 +57,8 @@ class ProcessTruth final : public ProcessSink {
   /// done to them.
   void note_late_connections() { is_start_slow_ = true; }
 
+  /// An island was drained: what asked for that one, or for yet another one, was refused.
+  bool was_drained() const { return was_drained_; }
   /// A client's error of a loss has a reason, when it is of something that depends on `slice`.
   bool is_excused(ClientId client, SliceId slice) const;
   /// The same of what concerns the client as a whole: its session.
@@ -91,6 +93,7 @@ class ProcessTruth final : public ProcessSink {
   std::set<IslandId> failed_;      // As the controller says; detector_checker looks after that.
   std::uint64_t troubled_ns_ = 0;  // When it was so last.
   bool has_begun_ = false;         // Something has been done.
+  bool was_drained_ = false;
   bool is_start_slow_ = false;
   std::set<SliceId> struck_;
   std::set<ClientId> struck_clients_, troubled_clients_;

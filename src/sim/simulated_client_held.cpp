@@ -60,6 +60,7 @@ void SimulatedClient::rebind() {
   Slice& slice = slices_[random_.below(slices_.size())];
   CodeSet wishes = {StatusCode::kResourceExhausted};
   if (late_rebinds_.contains(slice.id())) wishes |= {StatusCode::kInvalidArgument};
+  if (world_.has_processes) wishes |= {StatusCode::kIslandUnavailable};
   const Status status = ask(
       CallKind::kRebind, [&slice] { return slice.rebind(); }, wishes);
   if (status.ok()) cover(Feature::kRebind);
@@ -67,8 +68,10 @@ void SimulatedClient::rebind() {
   if (status.code() == StatusCode::kDeadlineExceeded) late_rebinds_.insert(slice.id());
   const bool waits_for_other =
       status.code() == StatusCode::kInvalidArgument && late_rebinds_.contains(slice.id());
-  if (!status.ok() && !waits_for_other && status.code() != StatusCode::kResourceExhausted &&
-      !is_excused(status, {slice.id()}) && !is_of_session(status)) {
+  const bool is_drained = status.code() == StatusCode::kIslandUnavailable && excuses_.of_devices();
+  if (!status.ok() && !waits_for_other && !is_drained &&
+      status.code() != StatusCode::kResourceExhausted && !is_excused(status, {slice.id()}) &&
+      !is_of_session(status)) {
     complain("I3", "rebind was refused: " + status.to_string());
   }
 }

@@ -60,6 +60,10 @@ struct Asked {
   }
   void operator()(const cluster::StopQuestion&) const {}
   void operator()(const cluster::WhyQuestion&) const {}
+  void operator()(const cluster::DrainQuestion& question) const {
+    const auto again = cluster::read_question(cluster::to_frame(question));
+    SEAWAY_CHECK(again.ok() && std::get<cluster::DrainQuestion>(*again).how == question.how);
+  }
 };
 
 }  // namespace

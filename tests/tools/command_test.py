@@ -347,7 +347,7 @@ class ChaosTest(unittest.TestCase):
         self.assertEqual(families("--profile", "calm"), set())
         self.assertEqual(families("--faults", "kill,wire"), {"kill", "wire"})
         self.assertEqual(families("--profile", "wild"),
-                         {"kill", "pause", "partition", "clock", "wire", "device", "hbm", "sdc",
+                         {"kill", "pause", "partition", "drain", "clock", "wire", "device", "hbm", "sdc",
                           "actor", "point"})
         self.assertEqual(seaway("chaos", "--faults", "kill,fire").returncode, 1)
 

@@ -10,7 +10,7 @@ import time
 import unittest
 
 COMMAND = os.environ["SEAWAY_COMMAND"]
-PATIENCE_S = 60
+PATIENCE_S = 180
 
 
 def seaway(*arguments):

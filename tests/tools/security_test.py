@@ -9,7 +9,7 @@ import time
 import unittest
 
 COMMAND = os.path.abspath(os.environ["SEAWAY_COMMAND"])
-PATIENCE_S = 60
+PATIENCE_S = 180
 
 
 def until(holds, what):

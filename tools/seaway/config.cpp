@@ -242,6 +242,13 @@ const std::vector<Entry>& entries() {
          return read_number(text, 2, Limits::kSilenceMsMax, config.silence_ms);
        },
        &write<&ClusterConfig::silence_ms>},
+      {{"drain_ms", "milliseconds, from 0 to 600000",
+        "how long a host that is to end drains first"},
+       Kind::kNumber,
+       [](std::string_view text, ClusterConfig& config) {
+         return read_number(text, 0, Limits::kDrainMsMax, config.drain_ms);
+       },
+       &write<&ClusterConfig::drain_ms>},
   };
   return table;
 }

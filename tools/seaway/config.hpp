@@ -35,6 +35,7 @@ struct ClusterConfig {
   std::string log_level = "info";
   std::uint32_t heartbeat_ms = 250;  // A process that has nothing to say says so this often.
   std::uint32_t silence_ms = 1000;   // After which one that says nothing is given up.
+  std::uint32_t drain_ms = 10'000;   // A host that is to end drains its island first, for so long.
 
   friend bool operator==(const ClusterConfig&, const ClusterConfig&) = default;
 };
@@ -48,6 +49,7 @@ struct ConfigLimits {
   static constexpr std::uint32_t kThreadsMax = 1024;
   static constexpr std::uint32_t kHeartbeatMsMax = 60'000;
   static constexpr std::uint32_t kSilenceMsMax = 600'000;
+  static constexpr std::uint32_t kDrainMsMax = 600'000;
 };
 
 /// What the settings are read from, in rising precedence.

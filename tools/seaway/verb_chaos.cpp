@@ -298,7 +298,8 @@ void add_chaos(CLI::App& app, int& exit_code) {
   CLI::Option* const faults =
       verb->add_option(
               "--faults", arguments->faults,
-              "only these families of faults: kill,pause,partition,clock,wire,device,hbm,sdc,actor,"
+              "only these families of faults: "
+              "kill,pause,partition,drain,clock,wire,device,hbm,sdc,actor,"
               "point; or list: which faults there are, and which worlds they are simulated in; or "
               "points: where product code makes ordinary things rare")
           ->check([](const std::string& text) {

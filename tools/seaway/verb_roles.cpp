@@ -76,6 +76,22 @@ void reload(const ClusterConfig& config, const transport::Credentials& credentia
                status.ok() ? "are read again" : status.message().c_str());
 }
 
+/// The host of an island that is to leave: first everything else leaves it. Until its controller
+/// has gone, time is over, or somebody asks again.
+void leave(const cluster::ProcessOptions& options, std::uint32_t drain_ms,
+           const sigset_t& signals) {
+  const RealClock clock;
+  const std::uint64_t until_ns = clock.now_ns() + std::uint64_t{drain_ms} * 1'000'000;
+  const timespec pause = {.tv_sec = 0, .tv_nsec = 20'000'000};
+  while (clock.now_ns() < until_ns) {
+    const auto left =
+        cluster::ask_to_drain(options.join, options.name.index, controller::Drain::kUntilJoined,
+                              clock, until_ns - clock.now_ns(), options.credentials);
+    if (!left.ok() || left->is_nothing()) return;
+    if (sigtimedwait(&signals, nullptr, &pause) > 0) return;
+  }
+}
+
 int play(const Arguments& arguments, Role role, std::shared_ptr<const Registry> registry) {
   if (arguments.dies_with_parent) {
     const pid_t parent = getppid();
@@ -123,7 +139,7 @@ int play(const Arguments& arguments, Role role, std::shared_ptr<const Registry> 
   options.registry = std::move(registry);
   options.on_orphaned = [] { kill(getpid(), kAnew); };
   options.on_stop = [] { kill(getpid(), SIGTERM); };
-  auto process = cluster::Process::start(std::move(options), std::make_shared<const RealClock>());
+  auto process = cluster::Process::start(options, std::make_shared<const RealClock>());
   if (!process.ok()) return fail(process.status());
   if (Status status = write_address(config.directory, file, (*process)->address()); !status.ok()) {
     return fail(status);
@@ -134,6 +150,10 @@ int play(const Arguments& arguments, Role role, std::shared_ptr<const Registry> 
   int signal = 0;
   while (sigwait(&signals, &signal) != 0 || signal == SIGHUP) {
     if (signal == SIGHUP) reload(config, *credentials);
+  }
+  // Whoever started it ends all of the cluster when it ends one of it.
+  if (signal == SIGTERM && role == Role::kHost && !arguments.dies_with_parent) {
+    leave(options, config.drain_ms, signals);
   }
   process->reset();
   if (signal != kAnew) return kDone;

@@ -30,5 +30,6 @@ void add_new(CLI::App& app, int& exit_code);
 void add_roles(CLI::App& app, int& exit_code);   // Controller, scheduler, host.
 void add_up(CLI::App& app, int& exit_code);      // And down.
 void add_status(CLI::App& app, int& exit_code);  // And why.
+void add_drain(CLI::App& app, int& exit_code);
 
 }  // namespace seaway::tools

@@ -159,6 +159,19 @@ TEST(HostEdges, AReceiverArmsTakesAndConsumes) {
   EXPECT_TRUE(world.core.is_idle());
 }
 
+TEST(HostEdges, AValueIsWaitedForFromWhenItsReceiverIsArmedToWhenItsEdgeIsCutOff) {
+  HostWorld world;
+  EXPECT_FALSE(world.core.awaits_edge(1, 7)) << "of a part that nobody has launched";
+  world.run(1, receiver(), {60});
+  EXPECT_TRUE(world.core.awaits_edge(1, 7));
+  EXPECT_FALSE(world.core.awaits_edge(1, 8));
+  EXPECT_FALSE(world.core.awaits_edge(2, 7));
+
+  world.core.cut_edges(1, 1, {StatusCode::kHostLost, "no word"});
+
+  EXPECT_FALSE(world.core.awaits_edge(1, 7));
+}
+
 TEST(HostEdges, APoisonedEdgeFailsItsReceiverAndNamesTheIsland) {
   HostWorld world;
   world.run(1, receiver(), {60});

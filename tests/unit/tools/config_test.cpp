@@ -45,7 +45,7 @@ TEST(Settings, AreDefaultsWhenNobodySaysAnything) {
   ClusterConfig expected;
   expected.directory = "/run/seaway";
   EXPECT_EQ(settings.config, expected);
-  EXPECT_EQ(settings.all.size(), 16u);
+  EXPECT_EQ(settings.all.size(), 17u);
   for (const Setting& one : settings.all) EXPECT_EQ(one.origin, "default") << one.key;
 }
 
@@ -65,7 +65,8 @@ cert_file = "worker.pem"
 key_file = "worker.key"
 log_level = "debug"
 heartbeat_ms = 10
-silence_ms = 20)")
+silence_ms = 20
+drain_ms = 30)")
                                 .value();
 
   const ClusterConfig expected = {.islands = 2,
@@ -83,7 +84,8 @@ silence_ms = 20)")
                                   .key_file = "worker.key",
                                   .log_level = "debug",
                                   .heartbeat_ms = 10,
-                                  .silence_ms = 20};
+                                  .silence_ms = 20,
+                                  .drain_ms = 30};
   EXPECT_EQ(settings.config, expected);
   for (std::size_t index = 0; index < settings.all.size(); ++index) {
     EXPECT_EQ(settings.all[index].origin, "cluster.toml:" + std::to_string(index + 1));
@@ -132,7 +134,7 @@ TEST(Settings, AnUnknownKeyIsAnErrorThatNamesTheNearest) {
             "INVALID_ARGUMENT: cluster.toml:1:2: no setting is called 'cluster'; there are: "
             "islands devices device_memory host_memory threads listen join advertise directory "
             "token_file "
-            "ca_file cert_file key_file log_level heartbeat_ms silence_ms");
+            "ca_file cert_file key_file log_level heartbeat_ms silence_ms drain_ms");
   EXPECT_EQ(told(of_flag("isles", "4")).substr(0, 56),
             "INVALID_ARGUMENT: --isles: no setting is called 'isles';");
 }
@@ -187,7 +189,7 @@ TEST(Settings, AVariableOfAnotherProgramIsLeftAlone) {
 TEST(Settings, EachNumberHasItsBounds) {
   const std::vector<std::tuple<std::string, std::uint64_t, std::uint64_t>> bounds = {
       {"islands", 1, 1024},        {"devices", 1, 65'536},     {"threads", 0, 1024},
-      {"heartbeat_ms", 1, 60'000}, {"silence_ms", 2, 600'000},
+      {"heartbeat_ms", 1, 60'000}, {"silence_ms", 2, 600'000}, {"drain_ms", 0, 600'000},
   };
   for (const auto& [key, min, max] : bounds) {
     // A heartbeat that leaves room for the silences that are tried, and the other way round.
