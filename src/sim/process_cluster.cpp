@@ -225,9 +225,15 @@ void ProcessCluster::begin(const ProcessFault& fault) {
       return kill({Role::kHost, fault.target.index}, fault.duration_ns);
     case Kind::kCrashLoop:
       return crash_again(fault);
-    case Kind::kDrain:
-      return drain(fault.target.index, fault.number % 2 == 0 ? controller::Drain::kUntilEnded
-                                                             : controller::Drain::kUntilJoined);
+    case Kind::kDrain: {
+      const auto how =
+          fault.number % 2 == 0 ? controller::Drain::kUntilEnded : controller::Drain::kUntilJoined;
+      // Whoever waits for the end asks again.
+      engine_.schedule(fault.at_ns + fault.duration_ns / 2, [this, &fault, how] {
+        if (!is_healed_) drain(fault.target.index, how);
+      });
+      return drain(fault.target.index, how);
+    }
     case Kind::kPause:
       return place.process->pause();
     case Kind::kIsolate:

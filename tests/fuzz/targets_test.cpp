@@ -32,7 +32,8 @@ const std::map<std::string, void (*)(std::span<const std::uint8_t>)>& targets() 
 
 std::vector<Input> seeds_of(const std::string& target) {
   std::vector<Input> seeds;
-  const std::filesystem::path corpus(std::getenv("SEAWAY_FUZZ_CORPUS"));
+  const char* const named = std::getenv("SEAWAY_FUZZ_CORPUS");
+  const std::filesystem::path corpus(named ? named : "tests/fuzz/corpus");
   for (const auto& entry : std::filesystem::directory_iterator(corpus / target)) {
     std::ifstream file(entry.path(), std::ios::binary);
     seeds.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
