@@ -104,7 +104,7 @@ class ActorsOverProcesses : public testing::Test {
     options.listen = address(name);
     options.spec = "embedded:islands=2,devices=1,device_memory=16MiB,threads=1";
     options.cluster = 77;
-    options.silence_ns = 3600000000000;  // Whoever goes says so: nobody waits for it.
+    options.silence_ns = 3'600'000'000'000;  // Whoever goes says so: nobody waits for it.
     if (name.role == Role::kHost) options.registry = registry_;
     if (name.role != Role::kController) options.join = address({Role::kController, 0});
     auto process = Process::start(std::move(options), clock_);
