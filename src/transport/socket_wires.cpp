@@ -21,6 +21,7 @@ namespace seaway::transport {
 namespace {
 constexpr std::size_t kDroppedBytes = 1024;  // At a time.
 constexpr std::size_t kGatheredBytesMax = std::size_t{64} << 10;
+constexpr std::uint64_t kSoonNs = 2'000'000;  // Doubled from try to try, up to again_ns.
 }  // namespace
 
 using Line = std::shared_ptr<SocketLine>;
@@ -32,6 +33,7 @@ struct SocketWires::State final : kj::TaskSet::ErrorHandler,
     Line line;                             // Bytes go over it.
     Line introduced;                       // An own attempt that waits for its welcome.
     std::uint64_t attempt = 0;             // Of own ones; 0: it does not try.
+    unsigned failures = 0;                 // Of this attempt.
     bool is_refusal_told = false;
     Status failure;
   };
@@ -82,7 +84,7 @@ struct SocketWires::State final : kj::TaskSet::ErrorHandler,
   void hear_welcome(ProcessId process, std::uint64_t attempt, const Line& line,
                     const Result<Frame>& frame);
   void fail(ProcessId process, std::uint64_t attempt, Status why, bool is_refusal);
-  void try_again(ProcessId process, std::uint64_t attempt);
+  void try_again(ProcessId process, std::uint64_t attempt, std::uint64_t pause_ns);
 
   // Open ones.
   void open(ProcessId process, Peer& peer, const Line& line);
@@ -330,6 +332,7 @@ void SocketWires::State::begin(ProcessId process) {
   drop_attempt(peer);
   peer.is_refusal_told = false;
   peer.attempt = ++last_attempt;
+  peer.failures = 0;
   tasks.add(
       kj::evalLater([this, process, attempt = peer.attempt]() { look_for(process, attempt); }));
 }
@@ -403,7 +406,7 @@ void SocketWires::State::hear_welcome(ProcessId process, std::uint64_t attempt, 
       return open(process, peer_of(process), line);
     case Welcome::Kind::kCrossed:
       peer_of(process).introduced = nullptr;
-      return try_again(process, attempt);
+      return try_again(process, attempt, options.again_ns);
     case Welcome::Kind::kAnswer:
       return fail(process, attempt, protocol_error("an answer to what was no question"), true);
     case Welcome::Kind::kRefused:
@@ -419,16 +422,18 @@ void SocketWires::State::fail(ProcessId process, std::uint64_t attempt, Status w
   ++counts.failed;
   peer.failure = std::move(why);
   if (const Line line = std::exchange(peer.introduced, nullptr)) line->cut();
-  try_again(process, attempt);
+  // One that is dying may take a connection that it never answers, and refuses the next.
+  const std::uint64_t soon_ns = kSoonNs << std::min(peer.failures++, 16u);
+  try_again(process, attempt, is_refusal ? options.again_ns : std::min(soon_ns, options.again_ns));
   if (!is_refusal || std::exchange(peer.is_refusal_told, true)) return;
   const auto port = peer.port;
   port->on_refused();
   loop.state().notice();
 }
 
-void SocketWires::State::try_again(ProcessId process, std::uint64_t attempt) {
-  tasks.add(
-      after(options.again_ns).then([this, process, attempt]() { look_for(process, attempt); }));
+void SocketWires::State::try_again(ProcessId process, std::uint64_t attempt,
+                                   std::uint64_t pause_ns) {
+  tasks.add(after(pause_ns).then([this, process, attempt]() { look_for(process, attempt); }));
 }
 
 // ---- Open ones ----
