@@ -43,9 +43,9 @@ class Gatehouse {
   Result<Frame> answer(const transport::Caller& caller, const Question& question,
                        const std::function<std::string()>& status,
                        const std::function<void()>& stop);
-  /// Whether `caller` may hear what runs wait for, whosever they are.
-  /// Says it to the log, too.
+  /// Whether `caller` may do that to that island; who may is told to the log.
   Status may_drain(const transport::Caller& caller, const DrainQuestion& drain);
+  /// Whether `caller` may hear what runs wait for, whosever they are.
   Status may_ask_why(const transport::Caller& caller);
   /// Whether `caller` may talk as `process`.
   Status admit(transport::ProcessId process, const transport::Caller& caller) const;

@@ -65,8 +65,8 @@ struct SocketHandlers {
 /// Either end may connect. When both do at once, the attempt of the larger id stays: it does not
 /// admit another one meanwhile, and the smaller one drops its own for it. A peer where nobody of
 /// that id listens, or who refuses this process, is refused (on_refused, once for each connect()),
-/// and then tried again each `again_ns` until it is there or is closed. A peer that nobody finds,
-/// or whose limits are reached, is waited for in silence.
+/// and then tried again after 2 ms, 4 ms and so on, at last each `again_ns`, until it is there or
+/// is closed. A peer that nobody finds, or whose limits are reached, is waited for in silence.
 ///
 /// On each connection whoever made it says first who it is: a frame of schema Introduction, no
 /// longer than `introduction_bytes_max`, within `introduction_ns` (with the handshake of TLS), and
