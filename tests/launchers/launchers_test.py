@@ -88,6 +88,15 @@ def processes(*words):
     return sorted(found)
 
 
+def alive(pid):
+    """Whether a process runs: one that its parent has not yet looked at does not."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
 def rank_of(pid):
     """What Slurm has told a process; None: nothing."""
     try:
@@ -184,11 +193,17 @@ class SlurmTest(Launcher):
         if self.job:
             self.job.terminate()
             self.job.communicate(timeout=60)
+        # Slurm's daemons are not what is tested: a slurmd that is told to end may first wait for minutes
+        # for a thread of its own, so each is asked, and then not asked.
         for name in [f"slurmd.n{i}" for i in range(1, NODES + 1)] + ["slurmctld", "munged"]:
             pid = self.pid_of(name)
-            if pid and os.path.exists(f"/proc/{pid}"):
+            if pid and alive(pid):
                 os.kill(pid, signal.SIGTERM)
-                until(lambda: not os.path.exists(f"/proc/{pid}"), f"{name} has ended")
+                try:
+                    until(lambda: not alive(pid), name, 10)
+                except AssertionError:
+                    os.kill(pid, signal.SIGKILL)
+                    until(lambda: not alive(pid), f"{name} has ended")
         super().tearDown()
 
     def start(self):
