@@ -30,8 +30,14 @@ std::optional<RottenValue> change_bit(const device::HostCore& host, const Memory
                      bit};
 }
 
-void MischiefTruth::strike(std::set<SliceId>& struck, IslandId island, DeviceId device) const {
-  for (const SliceId slice : slices_on_(island, device)) struck.insert(slice);
+void MischiefTruth::look(IslandId island, DeviceId device) {
+  for (const SliceId slice : slices_on_(island, device)) bound_[{island, device}].insert(slice);
+}
+
+void MischiefTruth::strike(std::set<SliceId>& struck, IslandId island, DeviceId device) {
+  look(island, device);
+  const std::set<SliceId>& bound = bound_[{island, device}];
+  struck.insert(bound.begin(), bound.end());
 }
 
 void MischiefTruth::note(const Mischief& mischief) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "base/ids.hpp"
@@ -30,11 +31,15 @@ struct RottenValue {
 std::optional<RottenValue> change_bit(const device::HostCore& host, const MemoryRot& rot);
 
 /// What an error of memory or of wrong bits may be excused with: only what was done. A slice is
-/// struck when it is bound, at that moment, to the device that it was done to.
+/// struck when it is bound, at that moment, to the device that it was done to, or was before it was
+/// moved: its arrays follow it one by one.
 class MischiefTruth {
  public:
   using SlicesOn = std::function<std::vector<SliceId>(IslandId island, DeviceId device)>;
   explicit MischiefTruth(SlicesOn slices_on) : slices_on_(std::move(slices_on)) {}
+
+  /// Looks which slices are bound to a device now: call it often.
+  void look(IslandId island, DeviceId device);
 
   void note(const Mischief& mischief);
   void note(const RottenValue& value);
@@ -45,9 +50,10 @@ class MischiefTruth {
   bool may_be_wrong(SliceId slice) const { return flipped_.contains(slice); }
 
  private:
-  void strike(std::set<SliceId>& struck, IslandId island, DeviceId device) const;
+  void strike(std::set<SliceId>& struck, IslandId island, DeviceId device);
 
   const SlicesOn slices_on_;
+  std::map<std::pair<IslandId, DeviceId>, std::set<SliceId>> bound_;  // Ever.
   std::set<SliceId> short_, rotten_, flipped_;
 };
 

@@ -313,6 +313,7 @@ class ProcessWorld final : public ProcessSink {
   void look() {
     if (points_ && has_late_connections(points_->counts())) truth_.note_late_connections();
     truth_.look();
+    if (!world_.faults.rots.empty()) look_at_slices();
     detector_.look();
     restarts_.look();
     if (const controller::ControllerCore* const one = controller()) {
@@ -336,6 +337,14 @@ class ProcessWorld final : public ProcessSink {
     if (!leftovers(world_, member_).empty()) untidy_ns_ = now_ns;
     // What is still under way may bring something back; a dead client's things are gone in time.
     is_over_ = now_ns > untidy_ns_ + kQuietNs || now_ns > ended_ns_ + kCleanNsMax;
+  }
+
+  void look_at_slices() {
+    for (IslandId island = 0; island < world_.cluster.islands; ++island) {
+      for (DeviceId device = 0; device < world_.cluster.devices; ++device) {
+        mischief_.look(island, device);
+      }
+    }
   }
 
   void look_for_ends() {

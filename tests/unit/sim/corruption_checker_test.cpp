@@ -171,5 +171,19 @@ TEST(MischiefTruth, ExcusesTheSlicesThatLayThereOfWhatWasDoneAlone) {
   EXPECT_FALSE(truth.may_be_wrong(1));
 }
 
+TEST(MischiefTruth, ExcusesASliceThatWasMovedForItsArraysFollowIt) {
+  std::vector<SliceId> bound = {7};
+  MischiefTruth truth([&bound](IslandId, DeviceId) { return bound; });
+  const Status corruption(StatusCode::kDataCorruption, "changed");
+
+  truth.look(0, 1);
+  bound = {8};
+  truth.note(RottenValue{0, 1, kArg, 0, 0});
+
+  EXPECT_TRUE(truth.is_excused(corruption, 7));
+  EXPECT_TRUE(truth.is_excused(corruption, 8));
+  EXPECT_FALSE(truth.is_excused(corruption, 9));
+}
+
 }  // namespace
 }  // namespace seaway::sim
