@@ -93,7 +93,8 @@ void Member::play(const BackendFactory& make_backend) {
     }
     case Role::kIsland: {
       auto role = std::make_unique<island::SchedulerActor>(
-          name.index, scheduler_options(options_.cluster), router_, engine.clock(), wiring_.events);
+          name.index, scheduler_options(options_.cluster), router_, engine.clock(), wiring_.events,
+          true);
       scheduler_ = role.get();
       return router_.bind(name.role, name.index,
                           engine.spawn("scheduler" + std::to_string(name.index), std::move(role)));

@@ -41,6 +41,13 @@ struct HostActor::Decoder {
     if (batch.getOldest() > 0) host.core_.forget_failures(batch.getOldest());
   }
 
+  /// What the controller says to a host that it works with.
+  static bool is_of_work(Message::Which kind) {
+    return kind == Message::LAUNCHES || kind == Message::ARRAYS || kind == Message::DEFINE_PLAN ||
+           kind == Message::DEFINE_SPEC || kind == Message::COMPILE || kind == Message::FORGET ||
+           kind == Message::CUT_EDGES;
+  }
+
   static void view(HostActor& host, wire::View::Reader view) {
     if (host.view_ == 0) host.core_.begin_life(view.getLastStamp());
     host.view_ = view.getNumber();
@@ -149,6 +156,9 @@ bool HostActor::is_early(const Frame& frame) {
 void HostActor::handle(const Frame& frame) {
   core_.begin_turn();
   const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+    // It was meant for the life before, of whose end the controller had not heard.
+    const bool is_unborn = core_.options().is_process && view_ == 0;
+    if (is_unborn && Decoder::is_of_work(message.which())) return Status();
     switch (message.which()) {
       case Message::LAUNCHES:
         Decoder::launches(*this, message.getLaunches());

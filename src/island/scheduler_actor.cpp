@@ -51,6 +51,12 @@ struct SchedulerActor::Decoder {
     return {};
   }
 
+  /// What the controller says to a scheduler that it works with.
+  static bool is_of_work(Message::Which kind) {
+    return kind == Message::LAUNCHES || kind == Message::ARRAYS || kind == Message::DEFINE_PLAN ||
+           kind == Message::CANCELS || kind == Message::WEIGHTS || kind == Message::FORGET;
+  }
+
   static bool is_of_peer(const Frame& frame) {
     bool is_exists = false;
     const Status status = wire::read_frame<Message>(frame, [&is_exists](Message::Reader message) {
@@ -217,13 +223,14 @@ struct SchedulerActor::Decoder {
 };
 
 SchedulerActor::SchedulerActor(IslandId island, const CoreOptions& options, actor::Router& router,
-                               const Clock& clock, events::EventStream& events)
+                               const Clock& clock, events::EventStream& events, bool is_process)
     : island_(island),
       options_(options),
       router_(router),
       clock_(clock),
       events_(events),
-      core_(options) {}
+      core_(options),
+      is_process_(is_process) {}
 
 void SchedulerActor::receive(const Frame& frame) { handle(frame); }
 
@@ -252,6 +259,8 @@ void SchedulerActor::handle(const Frame& frame) {
   // of recording it.
   now_ns_ = clock_.now_ns();
   const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+    // It was meant for the life before, of whose end the controller had not heard.
+    if (is_process_ && view_ == 0 && Decoder::is_of_work(message.which())) return Status();
     switch (message.which()) {
       case Message::DEFINE_PLAN:
       case Message::VIEW:

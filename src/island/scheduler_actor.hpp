@@ -17,8 +17,9 @@ namespace seaway::island {
 /// wait for its values, and to the controller; each gets one frame when the mailbox runs empty.
 class SchedulerActor final : public actor::Actor {
  public:
+  /// `is_process`: it is a process of its own, and works in views.
   SchedulerActor(IslandId island, const CoreOptions& options, actor::Router& router,
-                 const Clock& clock, events::EventStream& events);
+                 const Clock& clock, events::EventStream& events, bool is_process = false);
 
   void receive(const Frame& frame) override;
   void idle() override;
@@ -64,6 +65,7 @@ class SchedulerActor final : public actor::Actor {
   std::vector<Action> orders_, exists_, finished_;
   std::vector<Failed> failed_;
   // Where scheduler and host are processes of their own: see schemas/seaway.capnp, "views".
+  const bool is_process_;
   std::uint32_t view_ = 0;
   bool is_view_over_ = false;     // Words of the host were lost in it: the next one is near.
   std::uint64_t turn_ = 0;        // Of the controller, that was heard of last.

@@ -8,9 +8,11 @@
 #include <memory>
 
 #include "actor/seeded_engine.hpp"
+#include "program/codec.hpp"
 #include "program/order_kind.hpp"
 #include "unit/device/host_world.hpp"
 #include "wire/frame_builder.hpp"
+#include "wire/status_codec.hpp"
 
 namespace seaway::device {
 namespace {
@@ -62,6 +64,7 @@ class HostView : public testing::Test {
     say(builder.finish());
   }
   std::size_t gangs_run() const { return backend_.runs; }
+  std::size_t specs() { return host_.core().spec_count(); }
 
  private:
   std::unique_ptr<actor::SeededEngine> engine_ = actor::make_seeded_engine(1);
@@ -85,6 +88,21 @@ TEST_F(HostView, OrdersOfAnotherViewAreNotFollowed) {
   say_orders(2);
 
   EXPECT_EQ(gangs_run(), 1u);
+}
+
+TEST_F(HostView, WorkThatWasMeantForTheLifeBeforeIsNotBegun) {
+  wire::FrameBuilder builder;
+  auto definition = builder.init_root<Message>().initDefineSpec();
+  definition.setId(3);
+  definition.setSpec(wire::frame_data(program::encode_frame(
+      ArraySpec{f32({16}), NamedSharding(Mesh(1, {{"x", 1}}), P("x"))})));
+  say(builder.finish());
+  EXPECT_EQ(specs(), 0u);
+
+  say_view(1);
+  say(builder.finish());
+
+  EXPECT_EQ(specs(), 1u);
 }
 
 TEST_F(HostView, WhatTheSchedulerOrdersAfterItWasLostIsNotFollowedUntilTheNextView) {

@@ -127,6 +127,8 @@ class View : public testing::Test {
     say(builder.finish());
   }
 
+  std::size_t arrays() const { return scheduler_.core().array_count(); }
+
   std::uint32_t places_ = 0;
   std::uint32_t finished_ = 0;  // Parts, as the controller hears.
   std::uint32_t exists_ = 0;    // Frames to other schedulers, which hear of nothing else.
@@ -154,7 +156,7 @@ class View : public testing::Test {
   actor::Router router_;
   ManualClock clock_;
   events::EventStream events_{16};
-  SchedulerActor scheduler_{0, options(), router_, clock_, events_};
+  SchedulerActor scheduler_{0, options(), router_, clock_, events_, true};
 };
 
 TEST_F(View, AnEdgeThatDoesNotExistIsWaitedFor) {
@@ -170,6 +172,23 @@ TEST_F(View, AnEdgeThatWasHeardOfBeforeTheFirstViewExists) {
   say_state(1);
 
   EXPECT_EQ(places_, 1u);
+}
+
+TEST_F(View, WorkThatWasMeantForTheLifeBeforeIsNotBegun) {
+  wire::FrameBuilder builder;
+  auto put = builder.init_root<Message>().initArrays(1)[0];
+  put.setKind(wire::ArrayRecord::Kind::PUT);
+  put.setArray(9);
+  put.setBytes(64);
+  put.initDevices(1).set(0, 0);
+  say(builder.finish());
+  EXPECT_EQ(arrays(), 0u);
+
+  say_view(1);
+  say_state(1);
+  say(builder.finish());
+
+  EXPECT_EQ(arrays(), 1u);
 }
 
 TEST_F(View, AnEdgeThatWasHeardOfWhileTheViewBeganExists) {
