@@ -92,9 +92,9 @@ void Member::play(const BackendFactory& make_backend) {
       return router_.bind(name.role, name.index, engine.spawn("controller", std::move(role)));
     }
     case Role::kIsland: {
-      auto role = std::make_unique<island::SchedulerActor>(
-          name.index, scheduler_options(options_.cluster), router_, engine.clock(), wiring_.events,
-          true);
+      auto role =
+          std::make_unique<island::SchedulerActor>(name.index, scheduler_options(options_.cluster),
+                                                   router_, engine.clock(), wiring_.events, true);
       scheduler_ = role.get();
       return router_.bind(name.role, name.index,
                           engine.spawn("scheduler" + std::to_string(name.index), std::move(role)));

@@ -94,8 +94,8 @@ TEST_F(HostView, WorkThatWasMeantForTheLifeBeforeIsNotBegun) {
   wire::FrameBuilder builder;
   auto definition = builder.init_root<Message>().initDefineSpec();
   definition.setId(3);
-  definition.setSpec(wire::frame_data(program::encode_frame(
-      ArraySpec{f32({16}), NamedSharding(Mesh(1, {{"x", 1}}), P("x"))})));
+  definition.setSpec(wire::frame_data(
+      program::encode_frame(ArraySpec{f32({16}), NamedSharding(Mesh(1, {{"x", 1}}), P("x"))})));
   say(builder.finish());
   EXPECT_EQ(specs(), 0u);
 
