@@ -60,6 +60,7 @@ void DetectorChecker::started(const RoleName& name, std::uint32_t life) {
   leave(name);
   if (name != kController || life == 1) return;
   known_.clear();
+  given_up_.clear();
   failed_.clear();
   watched_.clear();
 }
@@ -81,7 +82,9 @@ void DetectorChecker::finished(const ProcessFault& fault) {
 }
 
 void DetectorChecker::record(const RoleName& teller, const Event& event) {
-  if (event.kind == EventKind::kView) known_[teller] = lives_[teller];
+  // A life that was given up may still begin a view of before; it is never taken back.
+  const bool is_given_up = given_up_[teller] == lives_[teller];
+  if (event.kind == EventKind::kView && !is_given_up) known_[teller] = lives_[teller];
   if (teller != kController) return;
   if (event.kind == EventKind::kIslandFailed) {
     // Both roles are given up, whoever of them was lost too often: see restart_checker.
@@ -97,6 +100,7 @@ void DetectorChecker::record(const RoleName& teller, const Event& event) {
 }
 
 void DetectorChecker::lose(const RoleName& name) {
+  given_up_[name] = known_life(name);
   known_.erase(name);
   leave(name);
   if (failed_.contains(name.index) || truth_.may_be_apart(name, kController)) return;

@@ -51,8 +51,9 @@ class DetectorChecker final : public ProcessSink {
   const ProcessTruth::Now now_;
   Verdict& verdict_;
   std::map<cluster::RoleName, std::uint32_t> lives_, known_;
-  std::set<IslandId> failed_;     // As the controller says.
-  std::vector<Watched> watched_;  // By time.
+  std::map<cluster::RoleName, std::uint32_t> given_up_;  // The last life that was lost.
+  std::set<IslandId> failed_;                            // As the controller says.
+  std::vector<Watched> watched_;                         // By time.
 };
 
 }  // namespace seaway::sim

@@ -72,6 +72,15 @@ TEST_F(DetectorCheckerTest, WhoWasFoundIsNotSoughtAnyMore) {
   EXPECT_EQ(verdict_after(kDetectNsMax), "clean");
 }
 
+TEST_F(DetectorCheckerTest, ALifeThatWasLostIsNotSoughtThoughItBeginsAViewOfBefore) {
+  begin({.kind = Kind::kMute, .duration_ns = 1, .target = scheduler(0)});
+  say(kTheController, {.island = 0, .kind = EventKind::kSchedulerLost});
+  say(scheduler(0), {.value = 2, .island = 0, .kind = EventKind::kView});
+  end(scheduler(0));
+
+  EXPECT_EQ(verdict_after(kDetectNsMax), "clean");
+}
+
 TEST_F(DetectorCheckerTest, WhoIsIsolatedOrPausedIsLostToo) {
   begin({.kind = Kind::kIsolate, .target = host(0)});
   begin({.kind = Kind::kPause, .duration_ns = 2 * kDetectNsMax, .target = scheduler(0)});
