@@ -1,6 +1,7 @@
 // The CPU back end's Executable: runs a plan over all shards of a gang.
 
 #include <algorithm>
+#include <optional>
 
 #include "base/check.hpp"
 #include "function/collectives.hpp"
@@ -25,7 +26,12 @@ struct Segment {
   std::uint64_t cost_ns = 0;  // Of one shard.
   bool is_collective = false;
   bool can_split = false;  // Some step has several pieces.
+  std::optional<Exchange> exchange = {};
 };
+
+ValuePlace place_of(const Location& location) {
+  return {static_cast<ValuePlace::Table>(location.table), location.index, location.offset};
+}
 
 std::vector<Segment> segments_of(const std::vector<Step>& steps) {
   std::vector<Segment> segments;
@@ -33,6 +39,10 @@ std::vector<Segment> segments_of(const std::vector<Step>& steps) {
     const Step& step = steps[t];
     if (segments.empty() || step.is_collective || segments.back().is_collective) {
       segments.push_back({t, t, 0, step.is_collective, false});
+    }
+    if (step.is_collective) {
+      segments.back().exchange = {place_of(step.in[0]), place_of(step.out[0]), step.in_bytes,
+                                  step.out_bytes};
     }
     Segment& segment = segments.back();
     segment.end = t + 1;
@@ -86,22 +96,22 @@ class CpuExecutable final : public Executable {
     SEAWAY_CHECK(operands.size() == parameter_types_.size(), operands.size());
     SEAWAY_CHECK(outputs.size() == output_types_.size(), outputs.size());
     SEAWAY_CHECK(!needs_whole_mesh_ || shards == mesh_shards_, shards, mesh_shards_);
-    // Constants are only read; one copy serves all shards.
-    const ShardedBuffer constants{
-        const_cast<std::byte*>(reinterpret_cast<const std::byte*>(constants_.data())), 0};
-    const Tables tables{{operands.data(), outputs.data(), &scratch, &constants}};
-    const bool has_conflict = is_donated_too_early(operands, outputs);
-    const std::vector<Step>& steps = has_conflict ? donation_plan_.steps : plan_.steps;
+    const ShardedBuffer held = constant_buffer();
+    const Tables tables{{operands.data(), outputs.data(), &scratch, &held}};
+    const bool is_early = has_conflict([&](std::uint32_t output, std::uint32_t operand) {
+      return outputs[output].base == operands[operand].base;
+    });
+    const std::vector<Step>& steps = steps_of(is_early);
     if (total_ns_ <= kShardByShardNs) {
       if (parallelism == nullptr || total_ns_ * shards < kParallelNs) {
         for (const Step& step : steps) step.kernel(step, tables, {0, shards, 0, step.pieces});
         return {};
       }
     }
-    for (const Segment& segment : has_conflict ? donation_segments_ : segments_) {
+    for (const Segment& segment : segments(is_early)) {
       const std::span<const Step> part(steps.data() + segment.begin, segment.end - segment.begin);
       if (parallelism != nullptr && segment.cost_ns * shards >= kParallelNs) {
-        run_parallel(segment, part, tables, shards, *parallelism);
+        run_parallel(segment, part, tables, {0, shards, shards}, *parallelism);
       } else {
         run_serial(segment, part, tables, 0, shards);
       }
@@ -109,13 +119,48 @@ class CpuExecutable final : public Executable {
     return {};
   }
 
- private:
-  bool is_donated_too_early(std::span<const ShardedBuffer> operands,
-                            std::span<const ShardedBuffer> outputs) const {
+  bool has_conflict(
+      const std::function<bool(std::uint32_t, std::uint32_t)>& is_same) const override {
     for (const auto& [output, operand] : plan_.hazards) {
-      if (outputs[output].base == operands[operand].base) return true;
+      if (is_same(output, operand)) return true;
     }
     return false;
+  }
+  std::size_t stages(bool has_conflict) const override { return segments(has_conflict).size(); }
+  const Exchange* exchange_at(std::size_t stage, bool has_conflict) const override {
+    const std::optional<Exchange>& exchange = segments(has_conflict)[stage].exchange;
+    return exchange ? &*exchange : nullptr;
+  }
+
+  Status run_stage(std::size_t stage, bool has_conflict, std::span<const ShardedBuffer> operands,
+                   std::span<const ShardedBuffer> outputs, ShardedBuffer scratch, ShardRange shards,
+                   Parallelism* parallelism) const override {
+    const Segment& segment = segments(has_conflict)[stage];
+    const bool is_whole = shards.begin == 0 && shards.end == mesh_shards_;
+    SEAWAY_CHECK(!segment.is_collective || is_whole, stage, shards.begin, shards.end);
+    const ShardedBuffer held = constant_buffer();
+    const Tables tables{{operands.data(), outputs.data(), &scratch, &held}};
+    const std::span<const Step> part(steps_of(has_conflict).data() + segment.begin,
+                                     segment.end - segment.begin);
+    const std::uint64_t cost_ns = segment.cost_ns * (shards.end - shards.begin);
+    if (parallelism != nullptr && cost_ns >= kParallelNs) {
+      run_parallel(segment, part, tables, shards, *parallelism);
+    } else {
+      run_serial(segment, part, tables, shards.begin, shards.end);
+    }
+    return {};
+  }
+
+ private:
+  const std::vector<Step>& steps_of(bool has_conflict) const {
+    return has_conflict ? donation_plan_.steps : plan_.steps;
+  }
+  const std::vector<Segment>& segments(bool has_conflict) const {
+    return has_conflict ? donation_segments_ : segments_;
+  }
+  /// Constants are only read; one copy serves all shards.
+  ShardedBuffer constant_buffer() const {
+    return {const_cast<std::byte*>(reinterpret_cast<const std::byte*>(constants_.data())), 0};
   }
 
   static void run_serial(const Segment& segment, std::span<const Step> steps, const Tables& tables,
@@ -128,7 +173,8 @@ class CpuExecutable final : public Executable {
   }
 
   static void run_parallel(const Segment& segment, std::span<const Step> steps,
-                           const Tables& tables, std::size_t shards, Parallelism& parallelism) {
+                           const Tables& tables, ShardRange range, Parallelism& parallelism) {
+    const std::size_t shards = range.end - range.begin;
     if (segment.is_collective) {
       const Step& step = steps[0];
       parallelism.parallel_for(step.pieces, [&](std::size_t piece) {
@@ -142,18 +188,18 @@ class CpuExecutable final : public Executable {
           1 +
           static_cast<std::size_t>(kParallelNs / 2 / std::max<std::uint64_t>(1, segment.cost_ns));
       parallelism.parallel_for((shards + group - 1) / group, [&](std::size_t task) {
-        const std::size_t begin = task * group;
-        run_serial(segment, steps, tables, begin, std::min(shards, begin + group));
+        const std::size_t begin = range.begin + task * group;
+        run_serial(segment, steps, tables, begin, std::min(range.end, begin + group));
       });
       return;
     }
     for (const Step& step : steps) {
       if (step.cost_ns * shards < kParallelNs) {
-        step.kernel(step, tables, {0, shards, 0, step.pieces});
+        step.kernel(step, tables, {range.begin, range.end, 0, step.pieces});
         continue;
       }
       parallelism.parallel_for(shards * step.pieces, [&](std::size_t task) {
-        const std::size_t shard = task / step.pieces, piece = task % step.pieces;
+        const std::size_t shard = range.begin + task / step.pieces, piece = task % step.pieces;
         step.kernel(step, tables, {shard, shard + 1, piece, piece + 1});
       });
     }

@@ -65,6 +65,8 @@ Step make_collective(const Instruction& instruction, const TensorType& operand,
   details->dtype = operand.dtype;
   Step step;
   step.is_collective = true;
+  step.in_bytes = operand.bytes();
+  step.out_bytes = instruction.type.bytes();
   step.elements = static_cast<std::size_t>(operand.elements());
   step.element_bytes = size_of(operand.dtype);
   const std::size_t dim =

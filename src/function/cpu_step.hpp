@@ -70,8 +70,9 @@ struct Step {
   /// do not depend on the number of threads.
   std::size_t pieces = 1;
   std::uint64_t cost_ns = 0;
-  /// Needs all shards at once.
+  /// Needs all shards at once: of each this many bytes, and gives each that many.
   bool is_collective = false;
+  std::size_t in_bytes = 0, out_bytes = 0;
   /// (output, operand) pairs that may be the same memory.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> in_place;
 };

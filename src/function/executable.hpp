@@ -25,6 +25,27 @@ struct ShardedBuffer {
   std::byte* shard(std::size_t index) const { return base + index * stride; }
 };
 
+/// Where a value of a running function lies: behind `offset` bytes of one of its buffers, or within
+/// the function itself, the same for all shards.
+struct ValuePlace {
+  enum class Table : std::uint8_t { kOperand, kOutput, kScratch, kConstant };
+  Table table = Table::kScratch;
+  std::uint32_t index = 0;
+  std::size_t offset = 0;
+};
+
+/// A stage of a function in which all shards of a gang exchange values; of each shard `in_bytes` go
+/// in, and `out_bytes` come out.
+struct Exchange {
+  ValuePlace in, out;
+  std::size_t in_bytes = 0, out_bytes = 0;
+};
+
+/// Shards [begin, end) of a gang of `count`.
+struct ShardRange {
+  std::size_t begin = 0, end = 0, count = 0;
+};
+
 /// Runs pieces of work in parallel; the only parallelism a kernel may use. `parallel_for(n, f)`
 /// calls f(0..n-1), each once, in any order and on any thread, and returns when all are done.
 class Parallelism {
@@ -60,6 +81,36 @@ class Executable {
   virtual Status run(std::span<const ShardedBuffer> operands,
                      std::span<const ShardedBuffer> outputs, ShardedBuffer scratch,
                      std::size_t shards, Parallelism* parallelism) const = 0;
+
+  // A gang whose shards are on several hosts runs in stages, each on all shards before the next.
+  // The stages depend on whether an output overwrites an operand that is still to be read.
+
+  /// `is_same(output, operand)`: whether they are the same memory.
+  virtual bool has_conflict(
+      const std::function<bool(std::uint32_t output, std::uint32_t operand)>& is_same) const {
+    (void)is_same;
+    return false;
+  }
+  virtual std::size_t stages(bool has_conflict) const {
+    (void)has_conflict;
+    return 1;
+  }
+  /// Null: each shard runs it on its own. Valid as long as this is.
+  virtual const Exchange* exchange_at(std::size_t stage, bool has_conflict) const {
+    (void)stage, (void)has_conflict;
+    return nullptr;
+  }
+  /// Runs one stage, on some of the shards; an exchange on all. Buffers are as those of run(), but
+  /// that nothing lies at other shards than those. Errors: those of run(); kUnimplemented for who
+  /// cannot run on some shards alone.
+  virtual Status run_stage(std::size_t stage, bool has_conflict,
+                           std::span<const ShardedBuffer> operands,
+                           std::span<const ShardedBuffer> outputs, ShardedBuffer scratch,
+                           ShardRange shards, Parallelism* parallelism) const {
+    (void)stage, (void)has_conflict, (void)operands, (void)outputs, (void)scratch;
+    (void)shards, (void)parallelism;
+    return unimplemented("this function runs on all shards of a gang at once, on one host");
+  }
 };
 
 /// All pairs of equal size in bytes, but for empty ones; the first kInPlaceMax of them.

@@ -27,6 +27,17 @@ class NativeExecutable final : public Executable {
   /// Shards one after the other: the user's code is not asked to be thread-safe.
   Status run(std::span<const ShardedBuffer> operands, std::span<const ShardedBuffer> outputs,
              ShardedBuffer scratch, std::size_t shards, Parallelism*) const override {
+    return run_shards(operands, outputs, scratch, {0, shards, shards});
+  }
+  Status run_stage(std::size_t, bool, std::span<const ShardedBuffer> operands,
+                   std::span<const ShardedBuffer> outputs, ShardedBuffer scratch, ShardRange shards,
+                   Parallelism*) const override {
+    return run_shards(operands, outputs, scratch, shards);
+  }
+
+ private:
+  Status run_shards(std::span<const ShardedBuffer> operands, std::span<const ShardedBuffer> outputs,
+                    ShardedBuffer scratch, ShardRange shards) const {
     if (operands.size() != native_.parameters.size() || outputs.size() != native_.outputs.size()) {
       return invalid_argument("native function '" + native_.name + "' takes " +
                               std::to_string(native_.parameters.size()) + " operands and gives " +
@@ -36,7 +47,7 @@ class NativeExecutable final : public Executable {
     }
     std::vector<const std::byte*> from(operands.size());
     std::vector<std::byte*> to(outputs.size());
-    for (std::size_t shard = 0; shard < shards; ++shard) {
+    for (std::size_t shard = shards.begin; shard < shards.end; ++shard) {
       for (std::size_t i = 0; i < from.size(); ++i) from[i] = operands[i].shard(shard);
       for (std::size_t i = 0; i < to.size(); ++i) to[i] = outputs[i].shard(shard);
       std::byte* room = native_.scratch_bytes == 0 ? nullptr : scratch.shard(shard);
@@ -45,7 +56,6 @@ class NativeExecutable final : public Executable {
     return {};
   }
 
- private:
   Status failed(std::size_t shard, const std::string& why) const {
     return user_function_error("native function '" + native_.name + "' on shard " +
                                std::to_string(shard) + " " + why);
