@@ -71,6 +71,7 @@
 #    there (again).
 
 using Cxx = import "/capnp/c++.capnp";
+using Annex = import "annex.capnp";
 $Cxx.namespace("seaway::wire");
 
 struct Message {
@@ -140,6 +141,9 @@ struct Message {
     peer @38 :Peer;
     # Controller to schedulers, ahead of all that it says in one go, and to their hosts, behind it.
     turn @40 :UInt64;
+    # The first host of an island to its other hosts, and what they answer.
+    annexOrders @42 :List(Annex.AnnexOrder);
+    annexAnswers @43 :List(Annex.AnnexAnswer);
   }
   client @25 :UInt32;
   # The client that this message is from or about; 0 where that says nothing.

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -14,7 +15,18 @@
 
 namespace seaway::actor {
 
-enum class Role : std::uint8_t { kController, kIsland, kHost, kClient };
+/// The hosts of an island are numbered from 0. That one is its host, which speaks for all; the
+/// others are its annexes, which lend it their devices.
+enum class Role : std::uint8_t { kController, kIsland, kHost, kClient, kAnnex };
+inline constexpr std::size_t kRoles = 5;
+
+/// Annexes have numbers of their own, among those of all islands.
+inline constexpr std::uint32_t kHostsMax = 64;  // Of one island.
+constexpr std::uint32_t annex_of(std::uint32_t island, std::uint32_t host) {
+  return island * kHostsMax + host;
+}
+constexpr std::uint32_t island_of_annex(std::uint32_t annex) { return annex / kHostsMax; }
+constexpr std::uint32_t host_of_annex(std::uint32_t annex) { return annex % kHostsMax; }
 
 /// The roles of one cluster, by index, as one process sees them. Filled in by the wiring and read
 /// by roles, both on the control thread.
@@ -63,8 +75,8 @@ class Router {
   const Count& count(Role role) const { return counts_[static_cast<std::size_t>(role)]; }
 
  private:
-  std::vector<Address> addresses_[4];
-  mutable Count counts_[4];
+  std::vector<Address> addresses_[kRoles];
+  mutable Count counts_[kRoles];
   Observer observer_;
   Elsewhere elsewhere_;
   Malformed malformed_;

@@ -7,7 +7,6 @@
 
 #include "actor/engine_waiter.hpp"
 #include "app/undeliverable.hpp"
-#include "cluster/member.hpp"
 
 namespace seaway::cluster {
 
@@ -37,7 +36,7 @@ Actors::Actors(actor::Engine& engine, Peers& peers, ActorsOptions options)
       waiter_(actor::make_engine_waiter(engine)),
       door_(std::make_shared<app::Door>()) {
   epochs_[kHub] = kUnheard;
-  for (std::uint32_t host = 0; host < options_.islands; ++host) {
+  for (std::uint32_t host = 0; host < options_.shape.islands; ++host) {
     epochs_[app::silo_of_host(host)] = kUnheard;
   }
   epochs_[self_] = options_.life;
@@ -69,19 +68,19 @@ Result<std::shared_ptr<app::ClientCaller>> Actors::open() {
 
 SiloId Actors::silo_of(const RoleName& name) const {
   if (name.role == Role::kHost) return app::silo_of_host(name.index);
-  if (name.role == Role::kClient) return app::silo_of_client(name.index, options_.islands);
+  if (name.role == Role::kClient) return app::silo_of_client(name.index, options_.shape.islands);
   return kHub;
 }
 
 ProcessId Actors::process_of_silo(SiloId silo) const {
-  if (silo == kHub) return process_of({Role::kController, 0}, options_.islands);
+  if (silo == kHub) return process_of({Role::kController, 0}, options_.shape);
   if (!is_client(silo)) {
-    return process_of({Role::kHost, app::host_of_silo(silo)}, options_.islands);
+    return process_of({Role::kHost, app::host_of_silo(silo)}, options_.shape);
   }
   // Clients know each other through the hub.
-  const RoleName client{Role::kClient, silo - options_.islands};
+  const RoleName client{Role::kClient, silo - options_.shape.islands};
   const RoleName next = is_client(self_) ? RoleName{Role::kController, 0} : client;
-  return process_of(next, options_.islands);
+  return process_of(next, options_.shape);
 }
 
 std::uint32_t Actors::epoch(SiloId silo) const {
@@ -104,7 +103,7 @@ void Actors::set_epoch(SiloId silo, std::uint32_t epoch) {
 }
 
 void Actors::on_news(const PeerNews& news) {
-  if (news.name.role == Role::kIsland) return;
+  if (news.name.role == Role::kIsland || news.name.role == Role::kAnnex) return;
   const SiloId silo = silo_of(news.name);
   const std::uint32_t epoch = news.is_lost ? 0 : std::max(news.life, 1u);
   set_epoch(silo, epoch);
@@ -158,18 +157,18 @@ void Actors::read(Event& event) {
                                  {options_.types, nullptr});
   Status status = batch.status();
   if (status.ok()) {
-    const bool is_handed_on = event.from == process_of({Role::kController, 0}, options_.islands) &&
+    const bool is_handed_on = event.from == process_of({Role::kController, 0}, options_.shape) &&
                               is_client(self_) && is_client(batch->from);
     if (process_of_silo(batch->from) != event.from && !is_handed_on) {
       status = protocol_error("process " + text(event.from) + " speaks for " +
-                              app::silo_name(batch->from, options_.islands));
+                              app::silo_name(batch->from, options_.shape.islands));
     }
   }
   if (!status.ok()) {
     return peers_.begin_anew(event.from, status);
   }
   for (const app::SiloNews& news : batch->news) {
-    if (event.from != process_of({Role::kController, 0}, options_.islands)) break;
+    if (event.from != process_of({Role::kController, 0}, options_.shape)) break;
     if (!is_client(news.silo) || news.silo == self_) continue;
     set_epoch(news.silo, news.epoch);
     silo_->receive({});
@@ -182,10 +181,10 @@ void Actors::relay(ProcessId from, SiloId to, const Frame& frame) {
   if (!is_hub() || !is_client(to) || epoch(to) == 0) return;
   const auto sender = app::read_sender(frame);
   if (!sender.ok() || !is_client(*sender) || process_of_silo(*sender) != from) {
-    return peers_.begin_anew(from, sender.ok()
-                                       ? protocol_error("process " + text(from) + " speaks for " +
-                                                        app::silo_name(*sender, options_.islands))
-                                       : sender.status());
+    return peers_.begin_anew(
+        from, sender.ok() ? protocol_error("process " + text(from) + " speaks for " +
+                                           app::silo_name(*sender, options_.shape.islands))
+                          : sender.status());
   }
   peers_.send_to_silo(process_of_silo(to), to, frame);
 }
@@ -221,7 +220,7 @@ void Actors::send_frames(SiloId to, std::span<Envelope> batch) {
   }
   send_instead(to, batch.front(),
                resource_exhausted("a message of " + text(frame.size_bytes()) + " bytes to " +
-                                  app::silo_name(to, options_.islands) + "; the limit is " +
+                                  app::silo_name(to, options_.shape.islands) + "; the limit is " +
                                   text(kFrameBytesMax) + ": send it in parts"));
 }
 

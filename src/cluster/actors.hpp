@@ -15,13 +15,14 @@
 #include "app/envelope_codec.hpp"
 #include "app/silo.hpp"
 #include "cluster/peers.hpp"
+#include "cluster/shape.hpp"
 #include "seaway/app/type_table.hpp"
 
 namespace seaway::cluster {
 
 struct ActorsOptions {
   RoleName name;  // The controller, a host or a client.
-  std::uint32_t islands = 1;
+  Shape shape = 1;
   std::uint32_t life = 1;
   std::uint64_t seed = 0;
   /// What can be made here, of a host; it outlives the process. Null: nothing.
@@ -65,7 +66,7 @@ class Actors final : public app::Network {
   void send(app::SiloId from, app::SiloId to, std::vector<app::Envelope>& batch) override;
   std::uint32_t epoch(app::SiloId silo) const override;
   std::uint32_t silos() const override { return kSilosMax; }
-  std::uint32_t hosts() const override { return options_.islands; }
+  std::uint32_t hosts() const override { return options_.shape.islands; }
   void for_each_up(const std::function<void(app::SiloId)>& use) const override;
 
   /// For tests.
@@ -86,7 +87,7 @@ class Actors final : public app::Network {
 
   app::SiloId silo_of(const RoleName& name) const;
   transport::ProcessId process_of_silo(app::SiloId silo) const;
-  bool is_client(app::SiloId silo) const { return silo > options_.islands; }
+  bool is_client(app::SiloId silo) const { return silo > options_.shape.islands; }
   bool is_hub() const { return self_ == app::kHub; }
   void put(Event event);
   void drain();

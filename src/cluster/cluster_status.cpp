@@ -22,6 +22,8 @@ std::string_view word_of(Role role) {
       return "scheduler";
     case Role::kHost:
       return "host";
+    case Role::kAnnex:
+      return "annex";
     case Role::kClient:
       break;
   }
@@ -29,8 +31,12 @@ std::string_view word_of(Role role) {
 }
 
 std::string json(const Enrolment::Place& place) {
+  const std::uint32_t index = place.name.index;
+  const std::string annex = ",\"island\":" + std::to_string(actor::island_of_annex(index)) +
+                            ",\"host\":" + std::to_string(actor::host_of_annex(index));
   return "{\"role\":" + events::quoted(word_of(place.name.role)) +
-         ",\"index\":" + std::to_string(place.name.index) +
+         ",\"index\":" + std::to_string(index) +
+         (place.name.role == Role::kAnnex ? annex : std::string()) +
          ",\"life\":" + std::to_string(place.life) +
          ",\"there\":" + (place.is_there ? "true" : "false") +
          ",\"address\":" + events::quoted(place.address) + "}";
@@ -59,7 +65,8 @@ std::string status_json(const ClusterFacts& facts, const Enrolment& enrolment, M
                      ",\"spec\":" + events::quoted(facts.spec) +
                      ",\"life\":" + std::to_string(facts.life) +
                      ",\"islands\":" + std::to_string(facts.cluster.islands) +
-                     ",\"devices\":" + std::to_string(facts.cluster.devices) + ",\"processes\":[";
+                     ",\"devices\":" + std::to_string(facts.cluster.devices) +
+                     ",\"hosts\":" + std::to_string(facts.cluster.hosts) + ",\"processes\":[";
   bool is_first = true;
   for (const Enrolment::Place& place : enrolment.places()) {
     text += (std::exchange(is_first, false) ? "" : ",") + json(place);

@@ -26,7 +26,9 @@ class Visitor {
   Status visit(Message::Reader message) {
     switch (from_.role) {
       case Role::kController:
-        // All that it knows how to say: it could end this process in many other ways.
+        // All that it knows how to say: it could end this process in many other ways. Annexes hear
+        // nothing from it.
+        if (to_.role == Role::kAnnex) return stray(message);
         return message.isPeer() || message.isPoke() ? stray(message) : Status();
       case Role::kIsland:
         return visit_scheduler(message);
@@ -34,6 +36,8 @@ class Visitor {
         return visit_host(message);
       case Role::kClient:
         return visit_client(message);
+      case Role::kAnnex:
+        return visit_annex(message);
     }
     return stray(message);
   }
@@ -141,6 +145,17 @@ class Visitor {
       case Message::PULL:
         if (to_.role == Role::kClient) return {};  // Who ignores what is none.
         break;
+      case Message::ANNEX_ORDERS:
+        if (!is_own_annex()) break;
+        for (const auto order : message.getAnnexOrders()) read(order);
+        return {};
+      case Message::COMPILE: {
+        if (!is_own_annex()) break;
+        const auto function = message.getCompile();
+        read(function.getGraph().size() + function.getInfo().size() + function.getNative().size());
+        for (const auto axis : function.getAxes()) read(axis.getName().size());
+        return {};
+      }
       case Message::COMPILED:
         if (message.getCompiled().getHost() != from_.index) {
           return wrong("host", message.getCompiled().getHost());
@@ -161,6 +176,28 @@ class Visitor {
         break;
     }
     return stray(message);
+  }
+
+  /// To the host of its island, and to nobody else.
+  Status visit_annex(Message::Reader message) {
+    const bool is_own_host =
+        to_.role == Role::kHost && to_.index == actor::island_of_annex(from_.index);
+    if (!is_own_host) return stray(message);
+    switch (message.which()) {
+      case Message::ANNEX_ANSWERS:
+        for (const auto answer : message.getAnnexAnswers()) {
+          read(answer.getMessage().size() + answer.getData().size());
+        }
+        return {};
+      case Message::COMPILED:
+        if (message.getCompiled().getHost() != actor::host_of_annex(from_.index)) {
+          return wrong("host", message.getCompiled().getHost());
+        }
+        read(message.getCompiled());
+        return {};
+      default:
+        return stray(message);
+    }
   }
 
   /// Of a scheduler or a host.
@@ -187,11 +224,9 @@ class Visitor {
       }
       case Message::COMPLAINT:
         return check(message.getComplaint());
-      case Message::COMPILED: {
-        read(message.getCompiled().getMessage().size());
-        for (const auto pair : message.getCompiled().getInPlace()) read(pair.getOutput());
+      case Message::COMPILED:
+        read(message.getCompiled());
         return {};
-      }
       case Message::DEVICE_LOST: {
         const auto lost = message.getDeviceLost();
         read(lost.getMessage().size());
@@ -248,8 +283,37 @@ class Visitor {
   bool is_own_host() const { return to_.role == Role::kHost && to_.index == from_.index; }
   bool is_own_scheduler() const { return to_.role == Role::kIsland && to_.index == from_.index; }
 
+  bool is_own_annex() const {
+    return to_.role == Role::kAnnex && actor::island_of_annex(to_.index) == from_.index;
+  }
+
   /// That it can be read is all that is asked.
   void read(std::uint64_t number) { seen_ ^= number; }
+  void read(wire::Compiled::Reader compiled) {
+    read(compiled.getMessage().size());
+    for (const auto pair : compiled.getInPlace()) read(pair.getOutput());
+  }
+  void read(wire::RoomRange::Reader range) { read(range.getRoom()); }
+  void read(wire::AnnexOrder::Reader order) {
+    switch (order.which()) {
+      case wire::AnnexOrder::MAKE:
+        return read(order.getMake().getRoom());
+      case wire::AnnexOrder::WRITE:
+        read(order.getWrite().getRange());
+        return read(order.getWrite().getData().size());
+      case wire::AnnexOrder::READ:
+        return read(order.getRead().getRange());
+      case wire::AnnexOrder::RUN: {
+        const auto run = order.getRun();
+        for (const auto operand : run.getOperands()) read(operand.getRoom());
+        for (const auto output : run.getOutputs()) read(output.getRoom());
+        return read(run.getScratch().getRoom());
+      }
+      case wire::AnnexOrder::DROP:
+      case wire::AnnexOrder::FORGET:
+        return;  // Numbers; a kind of a later version is for the annex to refuse.
+    }
+  }
 
   const RoleName& from_;
   const RoleName& to_;

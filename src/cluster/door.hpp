@@ -21,8 +21,8 @@ struct DoorLimits {
 /// Whether `to` may hear `frame` of `from`, who is known by his connection: it is a message of a
 /// kind that his role says to that one, in nobody's name but his own.
 ///
-/// A frame of a scheduler or of a host is read to its end: all its lists are of their types, and
-/// what names an island, a device or a role names one that is there. A client's is read by
+/// A frame of a scheduler, a host or an annex is read to its end: all its lists are of their types,
+/// and what names an island, a device or a role names one that is there. A client's is read by
 /// whoever it is for, and so is what the controller says: Router::malformed(). Any bytes; throws
 /// nothing. Errors: kProtocolError, saying who has said what.
 Status check_at_door(const RoleName& from, const RoleName& to, const Frame& frame,

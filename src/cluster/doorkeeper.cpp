@@ -156,7 +156,10 @@ Status Doorkeeper::may_enrol(const Identity& identity, const RoleName& name) {
   if (!is_owner && identity.kind != Identity::Kind::kWorker) {
     return denied(identity, "be " + to_string(name), "a token or a certificate of a worker");
   }
-  if (!identity.only || *identity.only == name) return {};
+  // Whoever may be the host of an island may be any of its hosts.
+  const RoleName played =
+      name.role == Role::kAnnex ? RoleName{Role::kHost, actor::island_of_annex(name.index)} : name;
+  if (!identity.only || *identity.only == played) return {};
   return denied(identity, "be " + to_string(name), "a certificate of that role, or of worker/..");
 }
 

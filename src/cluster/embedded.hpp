@@ -34,7 +34,7 @@ namespace seaway::cluster {
 struct EmbeddedOptions {
   std::uint32_t islands = 1;
   std::uint32_t devices = 1;  // Of each island.
-  std::uint32_t hosts = 1;    // For actors, of each island; its devices are dealt to them.
+  std::uint32_t hosts = 1;  // Of each island; its devices are dealt to them. Here for actors alone.
   std::uint32_t workers = 1;  // Threads that run actors, beside the control thread.
   std::string device_kind = "cpu";
   std::uint64_t device_memory = std::uint64_t{1} << 30;  // Of each device.
@@ -58,8 +58,13 @@ struct EmbeddedOptions {
 /// word that is wrong and those that are known.
 Result<EmbeddedOptions> parse_embedded(std::string_view spec);
 
-/// Makes the devices of one island. `on_progress` is called on the control thread whenever work
-/// that was started has finished.
+/// Whether a cluster of processes can be made of that, where hosts are processes. Errors:
+/// kInvalidArgument for hosts that are more than actor::kHostsMax or do not divide the devices, and
+/// for checks of integrity on devices of several hosts.
+Status check_for_processes(const EmbeddedOptions& options);
+
+/// Makes the devices of one island, or those of them that an annex lends it. `on_progress` is
+/// called on the control thread whenever work that was started has finished.
 using BackendFactory = std::function<std::unique_ptr<device::Backend>(
     IslandId island, std::function<void()> on_progress)>;
 

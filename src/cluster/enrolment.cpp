@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cluster/member.hpp"
+#include "cluster/shape.hpp"
 #include "seaway/app/type_table.hpp"
 
 namespace seaway::cluster {
@@ -34,11 +34,10 @@ Result<Enrolment::Place> Enrolment::enrol(const RoleName& name) {
                                 " clients, which is the limit of one life; restart it");
     }
     wanted.index = last_client_ + 1;
-  } else if (name.index >= islands_) {
-    return invalid_argument("there is no island " + std::to_string(name.index) +
-                            "; the cluster has islands 0 to " + std::to_string(islands_ - 1));
+  } else if (Status status = check_place(name); !status.ok()) {
+    return status;
   }
-  const ProcessId process = process_of(wanted, islands_);
+  const ProcessId process = process_of(wanted, shape_);
   Place& place = places_[process];
   if (place.is_there) {
     return resource_exhausted(to_string(wanted) + " is there already, in its life " +
@@ -59,6 +58,28 @@ Result<Enrolment::Place> Enrolment::enrol(const RoleName& name) {
   ++place.life;
   place.address.clear();
   return place;
+}
+
+/// Of a scheduler, a host or an annex: whether there is to be one.
+Status Enrolment::check_place(const RoleName& name) const {
+  const bool is_annex = name.role == Role::kAnnex;
+  const IslandId island = is_annex ? actor::island_of_annex(name.index) : name.index;
+  if (island >= shape_.islands) {
+    return invalid_argument("there is no island " + std::to_string(island) +
+                            "; the cluster has islands 0 to " + std::to_string(shape_.islands - 1));
+  }
+  if (!is_annex) return {};
+  const std::uint32_t host = actor::host_of_annex(name.index);
+  if (host >= 1 && host < shape_.hosts) return {};
+  const std::string islands_host =
+      "; an island of this cluster has " + std::to_string(shape_.hosts) +
+      (shape_.hosts == 1 ? " host, number 0" : " hosts, 0 to " + std::to_string(shape_.hosts - 1));
+  if (host >= 1) {
+    return invalid_argument("there is no " + to_string(name) + islands_host +
+                            "; give the controller more with hosts");
+  }
+  return invalid_argument("host 0 of island " + std::to_string(island) + " is no annex" +
+                          islands_host + "; join as the island's host");
 }
 
 /// Whoever has asked for a number first and has not come with it since: it may never have meant to.
@@ -94,7 +115,8 @@ Status Enrolment::announce(ProcessId process, std::uint32_t life, const std::str
 
 Status Enrolment::check_native(const NativeName& native) const {
   for (const auto& [process, place] : places_) {
-    if (place.name.role != Role::kHost || place.address.empty()) continue;
+    const bool has_program = place.name.role == Role::kHost || place.name.role == Role::kAnnex;
+    if (!has_program || place.address.empty()) continue;
     const auto known =
         std::find_if(place.natives.begin(), place.natives.end(),
                      [&native](const NativeName& other) { return other.name == native.name; });

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "cluster/peers.hpp"
+#include "cluster/shape.hpp"
 #include "seaway/status.hpp"
 
 namespace seaway::cluster {
 
-/// A native function that the program of a host has registered.
+/// A native function that the program of a host or an annex has registered.
 struct NativeName {
   std::string name;
   std::uint64_t fingerprint = 0;
@@ -34,8 +35,8 @@ class Enrolment {
   /// Native functions of one host.
   static constexpr std::size_t kNativesMax = 4096;
 
-  explicit Enrolment(std::uint32_t islands, std::uint32_t controller_life = 1)
-      : islands_(islands), lives_before_((controller_life - 1) * (kLivesMax + 1)) {}
+  explicit Enrolment(const Shape& shape, std::uint32_t controller_life = 1)
+      : shape_(shape), lives_before_((controller_life - 1) * (kLivesMax + 1)) {}
 
   struct Place {
     transport::ProcessId process = 0;
@@ -46,17 +47,17 @@ class Enrolment {
     std::vector<NativeName> natives = {};
   };
 
-  /// A new life of a scheduler or a host, or a new client, whose index is given. Errors:
-  /// kInvalidArgument for an island that the cluster does not have, or for a controller;
+  /// A new life of a scheduler, a host or an annex, or a new client, whose index is given. Errors:
+  /// kInvalidArgument for an island or a host that the cluster does not have, or for a controller;
   /// kResourceExhausted when that role is played already, or beyond the limits.
   Result<Place> enrol(const RoleName& name);
   /// Errors: kInvalidArgument for an address that is none or too long, or for an earlier life;
   /// kResourceExhausted for too many native functions.
   Status announce(transport::ProcessId process, std::uint32_t life, const std::string& address,
                   std::vector<NativeName> natives = {});
-  /// Whether each host that has said where it listens knows that function. Errors: kNotFound for
-  /// one that does not, kInvalidArgument for one to which it is something else, with both
-  /// fingerprints.
+  /// Whether each host and annex that has said where it listens knows that function. Errors:
+  /// kNotFound for one that does not, kInvalidArgument for one to which it is something else, with
+  /// both fingerprints.
   Status check_native(const NativeName& native) const;
   /// Errors: kNotFound when it has not said where it listens.
   Result<std::string> find(transport::ProcessId process) const;
@@ -70,9 +71,10 @@ class Enrolment {
   std::vector<Place> places() const;
 
  private:
+  Status check_place(const RoleName& name) const;
   void forget_absent_client();
 
-  const std::uint32_t islands_;
+  const Shape shape_;
   const std::uint32_t lives_before_;
   std::uint32_t last_client_ = 0;
   std::size_t clients_ = 0;

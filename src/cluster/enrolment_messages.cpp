@@ -10,7 +10,7 @@
 namespace seaway::cluster {
 namespace {
 
-constexpr std::uint8_t kRolesMax = static_cast<std::uint8_t>(actor::Role::kClient);
+constexpr std::uint8_t kRolesMax = static_cast<std::uint8_t>(actor::Role::kAnnex);
 
 using Numbers = capnp::List<std::uint32_t>;
 

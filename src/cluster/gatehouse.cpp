@@ -14,7 +14,7 @@ using transport::ProcessId;
 
 Gatehouse::Gatehouse(Options options, std::string key, const Clock& clock)
     : options_(std::move(options)),
-      enrolment_(options_.islands, options_.life),
+      enrolment_(options_.shape, options_.life),
       doorkeeper_(clock, options_.utc_s),
       sessions_(std::move(key), options_.cluster),
       lines_(clock) {}

@@ -14,6 +14,7 @@
 #include "cluster/enrolment.hpp"
 #include "cluster/enrolment_messages.hpp"
 #include "cluster/sessions.hpp"
+#include "cluster/shape.hpp"
 #include "seaway/status.hpp"
 
 namespace seaway::cluster {
@@ -23,7 +24,7 @@ namespace seaway::cluster {
 class Gatehouse {
  public:
   struct Options {
-    std::uint32_t islands = 1;
+    Shape shape = 1;
     std::uint32_t life = 1;
     std::uint64_t cluster = 0;
     std::string spec;

@@ -23,24 +23,10 @@ constexpr std::uint64_t kControllerPatiencePercent = 140;
 
 }  // namespace
 
-transport::ProcessId process_of(const RoleName& name, std::uint32_t islands) {
-  switch (name.role) {
-    case Role::kController:
-      return 0;
-    case Role::kIsland:
-      return 1 + 2 * name.index;
-    case Role::kHost:
-      return 2 + 2 * name.index;
-    case Role::kClient:
-      break;
-  }
-  return 2 * islands + name.index;
-}
-
 Member::Member(MemberOptions options, MemberWiring wiring, const BackendFactory& make_backend)
-    : options_(std::move(options)), wiring_(wiring) {
+    : options_(std::move(options)), shape_(options_.cluster), wiring_(wiring) {
   PeersOptions peers;
-  peers.self = process_of(options_.name, options_.cluster.islands);
+  peers.self = process_of(options_.name, shape_);
   peers.life = options_.life;
   peers.seed = options_.seed;
   peers.on_out_of_memory = options_.on_out_of_memory;
@@ -103,6 +89,7 @@ void Member::play(const BackendFactory& make_backend) {
       backend_ = make_backend(name.index, [this] { host_->idle(); });
       device::HostCore::Options options = host_options(options_.cluster, name.index);
       options.is_process = true;
+      options.hosts = shape_.hosts;
       auto role = std::make_unique<device::HostActor>(
           options,
           device::HostWiring{engine, router_, bulk_, wiring_.natives, wiring_.events, nullptr},
@@ -110,6 +97,17 @@ void Member::play(const BackendFactory& make_backend) {
       host_ = role.get();
       return router_.bind(name.role, name.index,
                           engine.spawn("host" + std::to_string(name.index), std::move(role)));
+    }
+    case Role::kAnnex: {
+      const IslandId island = actor::island_of_annex(name.index);
+      const std::uint32_t host = actor::host_of_annex(name.index);
+      backend_ = make_backend(island, [this] { annex_->idle(); });
+      auto role =
+          std::make_unique<device::AnnexActor>(island, host, router_, wiring_.natives, *backend_);
+      annex_ = role.get();
+      return router_.bind(name.role, name.index,
+                          engine.spawn("host" + std::to_string(island) + "." + std::to_string(host),
+                                       std::move(role)));
     }
     case Role::kClient:
       return;  // Its role begins with connect().
@@ -119,7 +117,7 @@ void Member::play(const BackendFactory& make_backend) {
 void Member::hear(const RoleName& from, const RoleName& to, Frame frame) {
   // What is for a role that is not here was not meant for this process.
   if (!router_.is_here(to.role, to.index)) return;
-  DoorLimits limits{options_.cluster.islands, options_.cluster.devices};
+  DoorLimits limits{shape_.islands, options_.cluster.devices};
   if (from.role == Role::kClient && options_.tenant_of)
     limits.tenant = options_.tenant_of(from.index);
   const Status status = check_at_door(from, to, frame, limits);
@@ -138,10 +136,11 @@ void Member::lose(const RoleName& peer, const Status& why) {
 }
 
 void Member::begin_actors() {
-  if (!options_.has_actors || options_.name.role == Role::kIsland) return;
+  const Role self = options_.name.role;
+  if (!options_.has_actors || self == Role::kIsland || self == Role::kAnnex) return;
   ActorsOptions actors;
   actors.name = options_.name;
-  actors.islands = options_.cluster.islands;
+  actors.shape = shape_;
   actors.life = options_.life;
   actors.seed = options_.seed;
   actors.types = options_.types;
@@ -156,19 +155,22 @@ void Member::begin_actors() {
 }
 
 /// Schedulers and clients have nothing to say to each other, nor has one island's scheduler to
-/// another one's host.
+/// another one's host; annexes talk with their own host, and the controller knows who lives.
 void Member::meet_all() {
   const RoleName& self = options_.name;
-  const auto meet = [this](RoleName other) {
-    peers_->meet(process_of(other, options_.cluster.islands), other);
-  };
+  const auto meet = [this](RoleName other) { peers_->meet(process_of(other, shape_), other); };
   meet({Role::kController, 0});
-  for (IslandId island = 0; island < options_.cluster.islands; ++island) {
+  if (self.role == Role::kAnnex) return meet({Role::kHost, actor::island_of_annex(self.index)});
+  for (IslandId island = 0; island < shape_.islands; ++island) {
     const bool is_own = self.role == Role::kHost && self.index == island;
     if (self.role == Role::kController || self.role == Role::kIsland || is_own) {
       meet({Role::kIsland, island});
     }
     if (self.role != Role::kIsland || self.index == island) meet({Role::kHost, island});
+    if (self.role != Role::kController && !is_own) continue;
+    for (std::uint32_t host = 1; host < shape_.hosts; ++host) {
+      meet({Role::kAnnex, actor::annex_of(island, host)});
+    }
   }
   if (self.role != Role::kController && self.role != Role::kHost) return;
   for (ClientId client = 1; client <= options_.clients_max; ++client) {
@@ -178,16 +180,16 @@ void Member::meet_all() {
 
 void Member::leave() {
   if (actors_) actors_->finish();
-  for (IslandId island = 0; island < options_.cluster.islands; ++island) {
-    peers_->leave(process_of({Role::kHost, island}, options_.cluster.islands));
+  for (IslandId island = 0; island < shape_.islands; ++island) {
+    peers_->leave(process_of({Role::kHost, island}, shape_));
   }
-  peers_->leave(process_of({Role::kController, 0}, options_.cluster.islands));
+  peers_->leave(process_of({Role::kController, 0}, shape_));
 }
 
 void Member::meet_client(ClientId client) {
   const RoleName name{Role::kClient, client};
   if (options_.name.role != Role::kController && options_.name.role != Role::kHost) return;
-  peers_->meet(process_of(name, options_.cluster.islands), name);
+  peers_->meet(process_of(name, shape_), name);
 }
 
 void Member::on_news(const PeerNews& news) {
@@ -204,27 +206,46 @@ void Member::tell_role(const PeerNews& news) {
   if (actors_) actors_->on_news(news);
   if (news.is_lost && news.name.role == Role::kClient && options_.clients_max == 0) {
     // Its number is never used again. Not within what the conversation is about to do.
-    wiring_.engine.post([this, process = process_of(news.name, options_.cluster.islands),
-                         here = std::weak_ptr<bool>(is_here_)] {
-      if (!here.expired()) peers_->leave(process);
-    });
+    wiring_.engine.post(
+        [this, process = process_of(news.name, shape_), here = std::weak_ptr<bool>(is_here_)] {
+          if (!here.expired()) peers_->leave(process);
+        });
   }
-  const bool is_follower = options_.name.role == Role::kIsland || options_.name.role == Role::kHost;
+  const RoleName& self = options_.name;
+  const bool is_follower =
+      self.role == Role::kIsland || self.role == Role::kHost || self.role == Role::kAnnex;
   if (is_follower && news.name.role == Role::kController) {
     if (!news.is_lost && controller_life_ == 0) {
       controller_life_ = news.life;
       return join();
     }
-    if (controller_life_ == 0) return;
-    is_orphaned_ = true;
-    return options_.on_orphaned();
+    return controller_life_ == 0 ? void() : orphan();
   }
-  const RoleName& self = options_.name;
+  if (news.name.role == Role::kAnnex) return on_annex(news);
   if (router_.is_here(self.role, self.index)) router_.send(self.role, self.index, peer_frame(news));
 }
 
-/// The first word of this life.
+/// No role hears of annexes. For a host the loss of one is its own: what lay there is gone, and
+/// what ran there. The controller knows of hosts alone, which end with their annexes.
+void Member::on_annex(const PeerNews& news) {
+  if (options_.name.role != Role::kHost) return;
+  if (annexes_.contains(news.name.index)) return orphan();
+  if (news.is_lost) return;  // Nobody was there yet.
+  annexes_.insert(news.name.index);
+  join();
+}
+
+void Member::orphan() {
+  is_orphaned_ = true;
+  options_.on_orphaned();
+}
+
+/// The first word of this life. A host has nothing to lend before its annexes are there, and for
+/// them it speaks.
 void Member::join() {
+  const Role self = options_.name.role;
+  const std::size_t annexes = self == Role::kHost ? shape_.hosts - 1 : 0;
+  if (self == Role::kAnnex || controller_life_ == 0 || annexes_.size() < annexes) return;
   router_.send(Role::kController, 0, join_frame(options_.name, options_.life));
 }
 
@@ -235,7 +256,7 @@ Result<Client> Member::connect(ClientOptions options, std::shared_ptr<void> keep
   wiring.router = &router_;
   wiring.bulk = &bulk_;
   wiring.client = options_.name.index;
-  wiring.islands = options_.cluster.islands;
+  wiring.islands = shape_.islands;
   wiring.hosts = 1;
   wiring.devices = options_.cluster.devices;
   wiring.is_process = true;

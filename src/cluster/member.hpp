@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "actor/engine.hpp"
 #include "actor/router.hpp"
@@ -13,6 +14,8 @@
 #include "cluster/embedded.hpp"
 #include "cluster/enrolment.hpp"
 #include "cluster/peers.hpp"
+#include "cluster/shape.hpp"
+#include "device/annex_actor.hpp"
 #include "events/event_stream.hpp"
 #include "function/native_registry.hpp"
 #include "seaway/client.hpp"
@@ -20,10 +23,6 @@
 #include "transport/wires.hpp"
 
 namespace seaway::cluster {
-
-/// Processes are numbered: the controller, then the scheduler and the host of each island, then
-/// clients by their ids, from 1.
-transport::ProcessId process_of(const RoleName& name, std::uint32_t islands);
 
 /// What a process is given at its start. All of it outlives the member.
 struct MemberWiring {
@@ -43,13 +42,14 @@ struct MemberOptions {
   /// As PeersOptions; the controller waits longer than the others.
   std::uint64_t heartbeat_ns = 250'000'000, silence_ns = 1'000'000'000;
   transport::BulkLaneOptions bulk = {};
-  /// Called once when a scheduler or a host has lost its controller, or when the controller has
-  /// begun a new life: nothing that it knows means anything any more, and its process is to end and
-  /// to begin anew. From the control thread; the member may not end within the call.
+  /// Called once when a scheduler, a host or an annex has lost its controller, or when the
+  /// controller has begun a new life, and when a host has lost one of its annexes: nothing that it
+  /// knows means anything any more, and its process is to end and to begin anew. From the control
+  /// thread; the member may not end within the call.
   std::function<void()> on_orphaned;
   /// See PeersOptions.
   std::function<void()> on_out_of_memory;
-  /// Whether it has users' actors, or ends of their calls; a scheduler has neither.
+  /// Whether it has users' actors, or ends of their calls; schedulers and annexes have neither.
   bool has_actors = false;
   /// Of a host with actors: what it can make. It outlives the member.
   const internal::TypeTable* types = nullptr;
@@ -86,7 +86,7 @@ class Member {
   void drop_client(ClientId client, const Status& why) {
     peers_->begin_anew({actor::Role::kClient, client}, why);
   }
-  /// The same of a scheduler or a host.
+  /// The same of a scheduler, a host or an annex.
   void drop_role(const RoleName& name, const Status& why) { peers_->begin_anew(name, why); }
 
   struct Counts {
@@ -96,7 +96,7 @@ class Member {
 
   const RoleName& name() const { return options_.name; }
   std::uint32_t life() const { return options_.life; }
-  /// Which life of the controller it has joined; 0: none yet. For checkers.
+  /// Which life of the controller it serves; 0: none yet. For checkers.
   std::uint32_t controller_life() const { return controller_life_; }
   actor::Router& router() { return router_; }
   transport::LocalBulk& bulk() { return bulk_; }
@@ -119,6 +119,7 @@ class Member {
   /// Null without. Before the engine stops it is to be detached.
   Actors* actors() { return actors_.get(); }
   device::HostCore* host() { return host_ ? &host_->core() : nullptr; }
+  device::AnnexCore* annex() { return annex_ ? &annex_->core() : nullptr; }
 
  private:
   void play(const BackendFactory& make_backend);
@@ -128,9 +129,12 @@ class Member {
   void lose(const RoleName& peer, const Status& why);
   void on_news(const PeerNews& news);
   void tell_role(const PeerNews& news);
+  void on_annex(const PeerNews& news);
+  void orphan();
   void join();
 
   const MemberOptions options_;
+  const Shape shape_;
   const MemberWiring wiring_;
   actor::Router router_;
   transport::LocalBulk bulk_;
@@ -141,8 +145,10 @@ class Member {
   controller::ControllerActor* controller_ = nullptr;  // Owned by the engine, as all actors.
   island::SchedulerActor* scheduler_ = nullptr;
   device::HostActor* host_ = nullptr;
+  device::AnnexActor* annex_ = nullptr;
   std::shared_ptr<client::Session> session_;
-  std::uint32_t controller_life_ = 0;  // The one that it has joined; 0: none yet.
+  std::uint32_t controller_life_ = 0;  // The one that it serves; 0: none yet.
+  std::set<std::uint32_t> annexes_;    // Of a host: those that have come.
   bool is_orphaned_ = false;
   Counts counts_;
   std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <string>
 
+#include "actor/router.hpp"
 #include "base/parse.hpp"
 #include "cluster/embedded.hpp"
 
@@ -99,6 +100,30 @@ Result<EmbeddedOptions> parse_embedded(std::string_view spec) {
     }
   }
   return options;
+}
+
+Status check_for_processes(const EmbeddedOptions& options) {
+  const std::string hosts = "cluster option hosts=" + std::to_string(options.hosts);
+  if (options.hosts < 1 || options.hosts > actor::kHostsMax) {
+    return invalid_argument(hosts + ": an island of a cluster of processes has 1 to " +
+                            std::to_string(actor::kHostsMax) +
+                            " hosts; take more islands, or fewer hosts");
+  }
+  if (options.hosts == 1) return {};
+  if (options.devices % options.hosts != 0) {
+    return invalid_argument(hosts + " does not divide devices=" + std::to_string(options.devices) +
+                            ": the devices of an island are dealt to its hosts equally; choose a "
+                            "multiple of " +
+                            std::to_string(options.hosts) + " devices");
+  }
+  if (!options.integrity.shard_checksums && options.integrity.replay_per_mille == 0) return {};
+  return invalid_argument(
+      hosts + " does not go with " +
+      (options.integrity.shard_checksums
+           ? std::string("shard_checksums=on")
+           : "replay_per_mille=" + std::to_string(options.integrity.replay_per_mille)) +
+      ": values are checked where an island has one host; leave one of the two "
+      "out");
 }
 
 }  // namespace seaway::cluster

@@ -44,6 +44,9 @@ std::string to_string(const RoleName& name) {
       return "the scheduler of island " + std::to_string(name.index);
     case Role::kHost:
       return "the host of island " + std::to_string(name.index);
+    case Role::kAnnex:
+      return "host " + std::to_string(actor::host_of_annex(name.index)) + " of island " +
+             std::to_string(actor::island_of_annex(name.index));
     case Role::kClient:
       break;
   }

@@ -25,7 +25,7 @@ struct RoleName {
 
   friend auto operator<=>(const RoleName&, const RoleName&) = default;
 };
-/// "the host of island 2".
+/// "the host of island 2", "host 1 of island 2".
 std::string to_string(const RoleName& name);
 
 struct PeersOptions {

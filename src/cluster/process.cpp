@@ -124,6 +124,7 @@ struct Process::State {
   void on_news(ProcessId peer, bool is_lost);
   std::string json() const;
   bool is_controller() const { return options.name.role == Role::kController; }
+  Shape shape() const { return Shape(cluster); }
 
   ProcessOptions options;
   const std::shared_ptr<const Clock> owned_clock;
@@ -135,7 +136,7 @@ struct Process::State {
   events::EventStream events{16384};
   function::NativeRegistry natives;
   std::vector<NativeName> native_names;             // Of the registry.
-  std::unique_ptr<function::TbbParallelism> arena;  // Of a host.
+  std::unique_ptr<function::TbbParallelism> arena;  // Of a host or an annex.
   std::unique_ptr<actor::IoEngine> engine;
   // Control thread:
   PassingWires wires;
@@ -167,13 +168,14 @@ Status Process::State::enrol() {
     auto parsed = parse_embedded(options.spec);
     if (!parsed.ok()) return parsed.status();
     cluster = *parsed;
+    if (Status status = check_for_processes(cluster); !status.ok()) return status;
     if (options.life < 1 || options.life > Enrolment::kControllerLivesMax) {
       return invalid_argument("a controller has lives 1 to " +
                               std::to_string(Enrolment::kControllerLivesMax) + ", and not life " +
                               std::to_string(options.life));
     }
     gatehouse.emplace(
-        Gatehouse::Options{cluster.islands, options.life, options.cluster, options.spec,
+        Gatehouse::Options{shape(), options.life, options.cluster, options.spec,
                            options.heartbeat_ns, options.silence_ns, options.audit, options.utc_s},
         transport::make_pass_key(), clock);
     pass = gatehouse->sessions().pass_of(self, options.life);
@@ -239,7 +241,7 @@ Status Process::State::admit(ProcessId peer, const transport::Caller& caller) {
                   : sessions ? sessions->check_talk(peer, caller)
                              : Status(StatusCode::kPermissionDenied, "nobody talks with clients");
   if (!status.ok()) return status;
-  const ProcessId roles = process_of({Role::kClient, 0}, cluster.islands);
+  const ProcessId roles = last_role_process(shape());
   if (peer <= roles) return {};
   if (!caller.is_local && sessions) strangers.insert(peer);
   member->meet_client(peer - roles);
@@ -319,22 +321,22 @@ Status Process::State::play(device::Compiler compiler) {
     return said.ok() ? read_done(*said) : said.status();
   };
   wanted.on_peer = [this](const PeerNews& news) {
-    const ProcessId peer = process_of(news.name, cluster.islands);
+    const ProcessId peer = process_of(news.name, shape());
     if (news.is_lost) strangers.erase(peer);
     if (!gatehouse) return;
     news.is_lost ? gatehouse->went(peer) : gatehouse->came(peer);
   };
-  const ProcessId roles = process_of({Role::kClient, 0}, cluster.islands);
+  const ProcessId roles = last_role_process(shape());
   wanted.tenant_of = [this, roles](ClientId client) {
     return gatehouse ? gatehouse->tenant_of(roles + client) : std::string();
   };
   if (options.name.role == Role::kClient) {
     wanted.explain_loss = [this](const RoleName& lost) {
-      const Status why = wires.failure(process_of(lost, cluster.islands));
+      const Status why = wires.failure(process_of(lost, shape()));
       return why.ok() ? std::string() : why.message();
     };
   }
-  if (options.name.role == Role::kHost) {
+  if (options.name.role == Role::kHost || options.name.role == Role::kAnnex) {
     const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
     arena =
         std::make_unique<function::TbbParallelism>(cluster.threads > 0 ? cluster.threads : cores);
@@ -412,14 +414,12 @@ void Process::State::end_session(ProcessId peer, const Status& why) {
   if (gatehouse) gatehouse->offend(peer, why);
   if (sessions) sessions->refuse(peer, why);
   strangers.erase(peer);
-  const ProcessId roles = process_of({Role::kClient, 0}, cluster.islands);
-  if (peer > roles) return member->drop_client(peer - roles, why);
-  const IslandId island = (peer - 1) / 2;
-  member->drop_role({peer % 2 == 1 ? Role::kIsland : Role::kHost, island}, why);
+  const RoleName name = role_of(peer, shape());
+  name.role == Role::kClient ? member->drop_client(name.index, why) : member->drop_role(name, why);
 }
 
 void Process::State::find(ProcessId peer, const std::function<void(Result<std::string>)>& done) {
-  if (peer > process_of({Role::kClient, 0}, cluster.islands)) {
+  if (peer > last_role_process(shape())) {
     return done(Status(StatusCode::kNotFound, "nobody connects to clients"));
   }
   const auto choose = [this, peer](Result<std::string> found) -> Result<std::string> {

@@ -48,7 +48,8 @@ struct ProcessOptions {
   /// Seconds of UTC.
   std::function<std::uint64_t()> utc_s = [] { return std::uint64_t{0}; };
 
-  /// Of a host's process: what can be made and run there. Null: what needs no registration.
+  /// Of the process of a host or an annex: what can be made and run there; of actors only the
+  /// former's. Null: what needs no registration.
   std::shared_ptr<const Registry> registry;
 
   /// Nothing that this process knows means anything any more: it is to end, and to begin anew.

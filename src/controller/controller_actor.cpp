@@ -96,6 +96,7 @@ struct ControllerActor::Decoder {
       case Role::kClient:
         return self.core_.client_lost(peer.getIndex());
       case Role::kController:
+      case Role::kAnnex:  // Its host is lost with it.
         return;
     }
   }

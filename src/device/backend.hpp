@@ -34,6 +34,16 @@ struct GangWork {
   std::uint32_t position() const { return plan->gangs[gang].position; }
 };
 
+/// A stage of a gang whose shards are on several hosts: see Executable::stages().
+struct StageWork {
+  const function::Executable* executable = nullptr;
+  std::size_t stage = 0;
+  bool has_conflict = false;
+  std::span<const function::ShardedBuffer> operands, outputs;
+  function::ShardedBuffer scratch;
+  function::ShardRange shards;  // Those that are here; in an exchange all.
+};
+
 /// How often a device is asked anew to launch a gang that it did not launch, before it counts as
 /// lost.
 inline constexpr std::uint32_t kRelaunchesMax = 3;
@@ -87,6 +97,13 @@ class Backend {
   virtual Status run(const GangWork& work, std::optional<DeviceId>& unlaunched_on) = 0;
   /// Starts `work`; `done` is called once, later, on the control thread.
   virtual void start(const GangWork& work, std::uint64_t cost_ns, GangDone done) = 0;
+  /// Runs one stage, about `cost_ns` in all, on the devices of this host that its shards are on;
+  /// `done` is called once, on the control thread, and before the call returns if the stage is
+  /// short; here always.
+  virtual void start_stage(const StageWork& work, std::uint64_t, GangDone done) {
+    done({.status = work.executable->run_stage(work.stage, work.has_conflict, work.operands,
+                                               work.outputs, work.scratch, work.shards, nullptr)});
+  }
   /// The gang that was started on `devices` is far over its time. Either ends it on all of them but
   /// one, which does not answer and which it names: the gang has failed, the others are free for
   /// the next gang, and `done` comes late or never; whatever the work refers to, but for memory

@@ -62,6 +62,34 @@ void CpuBackend::start(const GangWork& work, std::uint64_t, GangDone done) {
   });
 }
 
+void CpuBackend::start_stage(const StageWork& work, std::uint64_t cost_ns, GangDone done) {
+  struct Job {
+    StageWork work;
+    std::vector<function::ShardedBuffer> operands, outputs;
+    GangDone done;
+
+    GangEnd run(const Clock& clock, function::Parallelism* parallelism) const {
+      GangEnd end;
+      end.begin_ns = clock.now_ns();
+      end.status = work.executable->run_stage(work.stage, work.has_conflict, operands, outputs,
+                                              work.scratch, work.shards, parallelism);
+      end.end_ns = clock.now_ns();
+      return end;
+    }
+  };
+  auto job = std::make_shared<Job>(Job{work,
+                                       {work.operands.begin(), work.operands.end()},
+                                       {work.outputs.begin(), work.outputs.end()},
+                                       std::move(done)});
+  if (cost_ns <= kInlineNs) return job->done(job->run(engine_.clock(), nullptr));
+  arena_.submit([this, job] {
+    engine_.post([this, job, end = job->run(engine_.clock(), &arena_)] {
+      job->done(end);
+      on_progress_();
+    });
+  });
+}
+
 void CpuBackend::copy(std::uint64_t bytes, std::function<void()> body, std::function<void()> done) {
   if (bytes <= kInlineCopyBytes) {
     body();

@@ -34,6 +34,7 @@ class CpuBackend final : public Backend {
   bool runs_inline(std::uint64_t cost_ns) const override;
   Status run(const GangWork& work, std::optional<DeviceId>& unlaunched_on) override;
   void start(const GangWork& work, std::uint64_t cost_ns, GangDone done) override;
+  void start_stage(const StageWork& work, std::uint64_t cost_ns, GangDone done) override;
   /// None: these devices are threads of this process, and a gang that takes long is a function that
   /// takes long.
   std::optional<DeviceId> give_up(std::span<const DeviceId>) override { return {}; }

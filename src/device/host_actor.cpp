@@ -11,7 +11,8 @@
 #include "base/check.hpp"
 #include "base/fault_point.hpp"
 #include "base/mutant.hpp"
-#include "device/native_check.hpp"
+#include "device/annex_codec.hpp"
+#include "device/function_messages.hpp"
 #include "program/codec.hpp"
 #include "wire/frame_builder.hpp"
 #include "wire/frame_reader.hpp"
@@ -89,6 +90,23 @@ struct HostActor::Decoder {
     return protocol_error("host " + std::to_string(host.core_.options().host) +
                           " got bytes of kind " + std::to_string(static_cast<int>(bulk.getKind())) +
                           ", which are not for hosts");
+  }
+
+  /// What an annex says of a function.
+  static Status compiled(HostActor& self, wire::Compiled::Reader compiled) {
+    const std::uint32_t host = compiled.getHost();
+    if (host == 0 || host >= self.core_.annexes().hosts()) {
+      return protocol_error("host " + std::to_string(host) + " is none, and has compiled");
+    }
+    Status status = wire::read_status(compiled.getCode(), compiled.getMessage());
+    if (!status.ok()) {
+      status = Status(status.code(), "host " + std::to_string(host) + " of island " +
+                                         std::to_string(self.core_.options().island) + ": " +
+                                         status.message());
+    }
+    const FunctionId function = compiled.getFunction();
+    self.end_compilation(self.compilations_.end(function, status), function);
+    return {};
   }
 
   /// Where there is a new life the controller knows what to do about it; where both live and have
@@ -211,6 +229,10 @@ void HostActor::handle(const Frame& frame) {
       }
       case Message::COMPILE:
         return define_function(frame);
+      case Message::COMPILED:
+        return Decoder::compiled(*this, message.getCompiled());
+      case Message::ANNEX_ANSWERS:
+        return take_answers(frame);
       case Message::FORGET:
         for (const PlanId plan : message.getForget().getPlans()) core_.forget_plan(plan);
         for (const ClientId client : message.getForget().getClients()) core_.forget_client(client);
@@ -254,71 +276,50 @@ void HostActor::handle(const Frame& frame) {
 }
 
 Status HostActor::define_function(const Frame& frame) {
-  return wire::read_frame<Message>(frame, [&](Message::Reader message) {
-    const auto definition = message.getCompile();
-    const FunctionId id = definition.getId();
-    if (definition.getNative().size() > 0) {
-      auto native = wiring_.natives.find(definition.getNative().cStr());
-      if (!native) {
-        send_compiled(
-            id,
-            invalid_argument("native function " + std::string(definition.getNative().cStr()) +
-                             " is not registered in this process; register it in main()"),
-            nullptr);
-        return Status();
-      }
-      Status same =
-          check_native(definition.getNative().cStr(), *native,
-                       program::decode_function_info(wire::data_frame(definition.getInfo())));
-      if (!same.ok()) {
-        send_compiled(id, std::move(same), nullptr);
-        return Status();
-      }
-      send_compiled(id, {}, native.get());
-      core_.add_function(id, std::move(native));
-      return Status();
-    }
-    auto graph = program::decode_function_graph(wire::data_frame(definition.getGraph()));
-    if (!graph.ok()) {
-      send_compiled(id, graph.status(), nullptr);
-      return Status();
-    }
-    function::AxisSizes axes;
-    for (const auto axis : definition.getAxes()) {
-      axes.emplace_back(axis.getName().cStr(), axis.getSize());
-    }
-    backend_.compile(std::move(graph).value(), std::move(axes),
-                     [this, id](Result<std::shared_ptr<const function::Executable>> executable) {
-                       if (executable.ok()) {
-                         send_compiled(id, {}, executable->get());
-                         core_.add_function(id, std::move(executable).value());
-                       } else {
-                         send_compiled(id, executable.status(), nullptr);
-                       }
-                     });
-    return Status();
-  });
+  FunctionId id = 0;
+  Status status = wire::read_frame<Message>(
+      frame, [&id](Message::Reader message) { id = message.getCompile().getId(); });
+  if (!status.ok()) return status;
+  const std::uint32_t hosts = core_.annexes().hosts();
+  compilations_.begin(id, hosts);
+  for (std::uint32_t host = 1; host < hosts; ++host) {
+    wiring_.router.send(Role::kAnnex, actor::annex_of(core_.options().island, host), frame);
+  }
+  return make_executable(
+      frame, wiring_.natives, backend_,
+      [this](FunctionId function, const Result<std::shared_ptr<const function::Executable>>& made) {
+        end_compilation(compilations_.end(function, made.status(), made.ok() ? *made : nullptr),
+                        function);
+      });
 }
 
-void HostActor::send_compiled(FunctionId function, const Status& status,
-                              const function::Executable* executable) {
-  wire::FrameBuilder builder;
-  auto compiled = builder.init_root<Message>().initCompiled();
-  compiled.setFunction(function);
-  compiled.setHost(core_.options().host);
-  compiled.setCode(static_cast<std::uint8_t>(status.code()));
-  if (!status.ok()) compiled.setMessage(status.message());
-  if (executable) {
-    compiled.setScratchBytes(executable->scratch_bytes() + core_.replay_bytes(*executable));
-    compiled.setCostNs(executable->cost_ns());
-    const function::OutputOperandPairs pairs = executable->in_place();
-    auto in_place = compiled.initInPlace(static_cast<unsigned>(pairs.size()));
-    for (unsigned i = 0; i < in_place.size(); ++i) {
-      in_place[i].setOutput(pairs[i].first);
-      in_place[i].setOperand(pairs[i].second);
+void HostActor::end_compilation(const std::optional<Compilations::Ended>& ended,
+                                FunctionId function) {
+  if (!ended) return;
+  const function::Executable* const executable = ended->executable.get();
+  wiring_.router.send(
+      Role::kController, 0,
+      compiled_frame(compiled(function, core_.options().host, ended->status, executable,
+                              executable ? core_.replay_bytes(*executable) : 0)));
+  if (executable) core_.add_function(function, ended->executable);
+}
+
+Status HostActor::take_answers(const Frame& frame) {
+  auto answers = decode_answers(frame);
+  if (!answers.ok()) return answers.status();
+  for (AnnexAnswer& answer : *answers) {
+    if (Status status = core_.annexes().answer(std::move(answer)); !status.ok()) return status;
+  }
+  return {};
+}
+
+void HostActor::flush_annexes() {
+  for (auto& [host, orders] : core_.annexes().outbox()) {
+    for (Frame& frame : encode_orders(std::exchange(orders, {}))) {
+      wiring_.router.send(Role::kAnnex, actor::annex_of(core_.options().island, host),
+                          std::move(frame), Lane::kBulk);
     }
   }
-  wiring_.router.send(Role::kController, 0, builder.finish());
 }
 
 void HostActor::idle() {
@@ -330,6 +331,7 @@ void HostActor::idle() {
   if (!core_.outbox().arrived.empty()) flush_arrived();
   flush_edges();
   flush_fetched();
+  if (core_.annexes().any()) flush_annexes();
   const bool is_late = !core_.outbox().dones.empty() && SEAWAY_FAULT(kLateDones);
   if (!is_late) flush_dones();
   watch_gangs();

@@ -12,6 +12,7 @@
 #include "actor/actor.hpp"
 #include "actor/engine.hpp"
 #include "actor/router.hpp"
+#include "device/function_messages.hpp"
 #include "device/host_core.hpp"
 #include "function/native_registry.hpp"
 
@@ -47,8 +48,9 @@ class HostActor final : public actor::Actor {
   struct Decoder;
 
   Status define_function(const Frame& frame);
-  void send_compiled(FunctionId function, const Status& status,
-                     const function::Executable* executable);
+  void end_compilation(const std::optional<Compilations::Ended>& ended, FunctionId function);
+  Status take_answers(const Frame& frame);
+  void flush_annexes();
   bool is_early(const Frame& frame);
   void handle(const Frame& frame);
   void flush_dones();
@@ -66,6 +68,7 @@ class HostActor final : public actor::Actor {
   HostWiring wiring_;
   Backend& backend_;
   HostCore core_;
+  Compilations compilations_;
   bool is_poked_ = false;
   std::uint32_t view_ = 0;        // Of the island; orders of another one are not followed.
   bool is_view_over_ = false;     // Words of it were lost: the next one is near.

@@ -163,6 +163,7 @@ bool HostCore::bind_arg(PartRun& part, std::uint32_t arg) {
     // The built-in devices share the host's memory: loading hands the bytes over.
     if (!SEAWAY_MUTANT("a load takes no memory"))
       charge(record.desc->group.devices, record.desc->shard_bytes);
+    load_spread(record);
     record.state = ArrayRecord::State::kReady;
     record.is_spilled = false;
     events_.record({.time_ns = clock_.now_ns(),
@@ -171,7 +172,7 @@ bool HostCore::bind_arg(PartRun& part, std::uint32_t arg) {
                     .island = static_cast<std::uint16_t>(options_.island),
                     .kind = EventKind::kArrayLoad});
   }
-  part.tables[part.plan->part->blocks.size() + arg] = record.memory.buffer();
+  bind(part, static_cast<std::uint32_t>(part.plan->part->blocks.size()) + arg, record.memory);
   if (has_sums()) part.sums[part.plan->part->args[arg].value] = *record.sums;
   return true;
 }
@@ -223,7 +224,7 @@ void HostCore::make_output(PartRun& part, std::uint32_t output) {
     if (donor->second.has_waiters) serve_waiters(part.args[a]);
     // What a user lent was charged like any other; the output has that room for its own.
     record.memory = donor->second.memory.is_borrowed()
-                        ? make_memory(record.desc->group.devices.size(), record.desc->shard_bytes)
+                        ? make_device_memory(record.desc->group.devices, record.desc->shard_bytes)
                         : std::move(donor->second.memory);
     record_array(EventKind::kArrayFree, part.args[a], record.desc->shard_bytes);
     record_allocation(part, output);
@@ -232,10 +233,11 @@ void HostCore::make_output(PartRun& part, std::uint32_t output) {
   }
   if (!record.memory.has_value()) {
     charge(record.desc->group.devices, record.desc->shard_bytes);
-    record.memory = make_memory(record.desc->group.devices.size(), record.desc->shard_bytes);
+    record.memory = make_device_memory(record.desc->group.devices, record.desc->shard_bytes);
     record_allocation(part, output);
   }
-  part.tables[shape.blocks.size() + shape.args.size() + output] = record.memory.buffer();
+  bind(part, static_cast<std::uint32_t>(shape.blocks.size() + shape.args.size()) + output,
+       record.memory);
 }
 
 void HostCore::poison_array(ArrayId id, const Status& cause) {
@@ -287,6 +289,11 @@ void HostCore::free_array(ArrayId id) {
     // Its room is free; its bytes wait in the host's own memory for the outcome of their run.
     if (record.state == ArrayRecord::State::kReady) record.state = ArrayRecord::State::kOnHost;
     record.is_dropped = true;
+    if (!record.memory.room()) return;
+    copy_out(record, [this, id](ShardMemory copy) {
+      const auto still = arrays_.find(id);
+      if (still != arrays_.end()) still->second.memory = std::move(copy);
+    });
     return;
   }
   arrays_.erase(found);
@@ -296,17 +303,38 @@ void HostCore::spill(ArrayId id) {
   const auto found = arrays_.find(id);
   SEAWAY_CHECK(found != arrays_.end(), id);
   ArrayRecord& record = found->second;
+  if (record.state != ArrayRecord::State::kReady) return end_spill(id, {});
+  if (record.memory.room()) {
+    spilling_ = id;
+    copy_out(record, [this, id, view = spill_view_](ShardMemory copy) {
+      if (view != spill_view_) return;
+      spilling_.reset();
+      end_spill(id, std::move(copy));
+      follow_held_orders();
+    });
+    return;
+  }
+  // Moved, not handed over: device memory is to be free, and on other back ends it is elsewhere.
+  const std::size_t shards = record.desc->group.devices.size();
+  ShardMemory copy = make_memory(shards, record.desc->shard_bytes);
+  const function::ShardedBuffer to = copy.buffer(), from = record.memory.buffer();
+  for (std::size_t shard = 0; shard < shards && record.desc->shard_bytes > 0; ++shard) {
+    std::memcpy(to.shard(shard), from.shard(shard), record.desc->shard_bytes);
+  }
+  end_spill(id, std::move(copy));
+}
+
+/// `copy` is in host room; of an array that is not on devices it is nothing.
+void HostCore::end_spill(ArrayId id, ShardMemory copy) {
+  const auto found = arrays_.find(id);
+  SEAWAY_CHECK(found != arrays_.end(), id);
+  ArrayRecord& record = found->second;
   if (record.state == ArrayRecord::State::kReady) {
-    // Moved, not handed over: device memory is to be free, and on other back ends it is elsewhere.
-    const std::size_t shards = record.desc->group.devices.size();
-    ShardMemory target = make_memory(shards, record.desc->shard_bytes);
-    const function::ShardedBuffer to = target.buffer(), from = record.memory.buffer();
-    for (std::size_t shard = 0; shard < shards && record.desc->shard_bytes > 0; ++shard) {
-      std::memcpy(to.shard(shard), from.shard(shard), record.desc->shard_bytes);
-    }
     // The copy is looked at, for it is what is kept.
-    if (Status damage = check_array(id, record, to); !damage.ok()) poison_array(id, damage);
-    if (record.state == ArrayRecord::State::kReady) record.memory = std::move(target);
+    if (Status damage = check_array(id, record, copy.buffer()); !damage.ok()) {
+      poison_array(id, damage);
+    }
+    if (record.state == ArrayRecord::State::kReady) record.memory = std::move(copy);
   }
   if (record.state == ArrayRecord::State::kReady) {
     record.state = ArrayRecord::State::kOnHost;
@@ -365,38 +393,52 @@ void HostCore::serve_waiters(ArrayId id) {
 }
 
 void HostCore::serve(ArrayId id, const ArrayRecord& record, const Waiter& waiter) {
-  HostOutbox::Fetched answer{waiter.client, waiter.request, {}};
   if (Status damage = check_array(id, record, record.memory.buffer());
       !damage.ok() && !SEAWAY_MUTANT("a value is fetched without a look at its sum")) {
     poison_array(id, damage);
   }
   if (record.state == ArrayRecord::State::kPoisoned) {
     // The value may yet be made elsewhere: its target stays with the client.
-    answer.status = *record.poison;
-    outbox_.fetched.push_back(std::move(answer));
+    outbox_.fetched.push_back({waiter.client, waiter.request, *record.poison});
     return;
   }
+  if (record.state == ArrayRecord::State::kPending) {
+    answer(*record.desc, waiter, nullptr);
+  } else if (record.memory.room()) {
+    copy_out(record, [this, desc = record.desc, waiter](ShardMemory copy) {
+      const function::ShardedBuffer bytes = copy.buffer();
+      answer(*desc, waiter, &bytes);
+    });
+  } else {
+    const function::ShardedBuffer bytes = record.memory.buffer();
+    answer(*record.desc, waiter, &bytes);
+  }
+}
+
+/// `bytes` null: it was never made.
+void HostCore::answer(const ArrayDesc& desc, const Waiter& waiter,
+                      const function::ShardedBuffer* bytes) {
+  HostOutbox::Fetched answer{waiter.client, waiter.request, {}};
   std::optional<std::span<std::byte>> target;
   if (options_.is_process) {
-    if (record.memory.has_value()) answer.value.resize(record.desc->type.bytes());
+    if (bytes) answer.value.resize(desc.type.bytes());
     target = answer.value;
   } else {
     target = bulk_.take_target(waiter.client, waiter.request);
   }
   if (!target) return;  // Withdrawn: its deadline passed, and nobody waits any more.
-  if (record.state == ArrayRecord::State::kPending) {
+  if (!bytes) {
     answer.status = cancelled("the run that makes this array ended without making it");
-  } else if (target->size() != record.desc->type.bytes()) {
+  } else if (target->size() != desc.type.bytes()) {
     answer.status = invalid_argument("a buffer of " + std::to_string(target->size()) +
-                                     " bytes cannot hold " + to_string(record.desc->type));
-  } else if (record.desc->group.devices.size() == 1) {
-    if (!target->empty()) std::memcpy(target->data(), record.memory.buffer().base, target->size());
+                                     " bytes cannot hold " + to_string(desc.type));
+  } else if (desc.group.devices.size() == 1) {
+    if (!target->empty()) std::memcpy(target->data(), bytes->base, target->size());
   } else {
-    const transfer::ReshardPlan plan(record.desc->type,
-                                     {record.desc->group.axes, record.desc->spec, {}},
+    const transfer::ReshardPlan plan(desc.type, {desc.group.axes, desc.spec, {}},
                                      {{}, PartitionSpec(), {}});
     for (const transfer::Copy& copy : plan.copies(0)) {
-      transfer::copy_region(record.memory.buffer().shard(copy.source_shard), target->data(), copy);
+      transfer::copy_region(bytes->shard(copy.source_shard), target->data(), copy);
     }
   }
   outbox_.fetched.push_back(std::move(answer));

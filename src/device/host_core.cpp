@@ -28,12 +28,16 @@ HostCore::HostCore(Options options, Backend& backend, transport::LocalBulk& bulk
       turn_clock_(clock),
       events_(events),
       slabs_(heap_, {}),
+      annexes_(options.hosts, options.devices),
       devices_(options.devices),
       lost_((options.devices + 63) / 64),
       blocked_((options.devices + 63) / 64) {
   std::vector<DeviceId> all(options.devices);
   for (DeviceId i = 0; i < options.devices; ++i) all[i] = i;
   all_devices_ = mask_of(all, options.devices);
+  SEAWAY_CHECK(!annexes_.any() ||
+                   (options.is_process && !has_sums() && options.integrity.replay_per_mille == 0),
+               options.hosts);
   if (options.is_process) born_stamp_ = std::numeric_limits<Stamp>::max();  // Not born yet.
   for (DeviceState& device : devices_) device.budget_bytes = options.device_bytes;
 }
@@ -75,6 +79,7 @@ void HostCore::launch(Stamp stamp, RunId run, PlanId plan_id, TenantId tenant, b
   part->tables.resize(plan.tables);
   part->tables[plan.nothing] = {};
   part->is_bound.assign(plan.tables, 0);
+  if (annexes_.any()) part->rooms.assign(plan.tables, nullptr);
   part->blocks.clear();
   part->blocks.resize(shape.blocks.size());
   part->block_bytes.assign(shape.blocks.size(), 0);
@@ -122,7 +127,11 @@ void HostCore::launch(Stamp stamp, RunId run, PlanId plan_id, TenantId tenant, b
     held_edges_.erase(held);
     edge(edge_held.kind, stamp, shape.sends[s].edge, edge_held.from, edge_held.status);
   }
-  while (!held_orders_.empty()) {
+  follow_held_orders();
+}
+
+void HostCore::follow_held_orders() {
+  while (!held_orders_.empty() && !spilling_) {
     const HeldOrder held = held_orders_.front();
     if (is_early(held.kind, held.id)) break;
     held_orders_.pop_front();
@@ -131,7 +140,7 @@ void HostCore::launch(Stamp stamp, RunId run, PlanId plan_id, TenantId tenant, b
 }
 
 void HostCore::order(OrderKind kind, std::uint64_t id, std::uint32_t first, std::uint32_t last) {
-  if (!held_orders_.empty() || is_early(kind, id)) {
+  if (!held_orders_.empty() || spilling_ || is_early(kind, id)) {
     held_orders_.push_back({kind, id, first, last});
     return;
   }

@@ -16,6 +16,7 @@
 
 #include "base/clock.hpp"
 #include "base/ids.hpp"
+#include "device/annexes.hpp"
 #include "device/backend.hpp"
 #include "device/device_state.hpp"
 #include "device/host_plan.hpp"
@@ -88,6 +89,9 @@ class HostCore {
     HostId host = 0;
     IslandId island = 0;
     std::uint32_t devices = 1;
+    /// That the devices are dealt to, in order: this one, which speaks for all, and annexes.
+    /// Requires is_process, and no checks of integrity, with more than one.
+    std::uint32_t hosts = 1;
     std::uint64_t device_bytes = std::uint64_t{1} << 30;
     std::size_t old_gangs_max = 16384;  // Of forgotten plans, kept for traces alone.
     /// Clients and other roles are processes of their own: uploads are pulled from clients, values
@@ -185,6 +189,9 @@ class HostCore {
   void record_room();
 
   HostOutbox& outbox() { return outbox_; }
+  /// The other hosts of the island: what is to be said to them, and what they answer. Call
+  /// advance() after an answer.
+  Annexes& annexes() { return annexes_; }
   DeviceState& device(DeviceId device) { return devices_[device]; }
   /// Why it runs nothing and holds nothing any more; null: it is there.
   const Status* loss_of(DeviceId device) const;
@@ -194,7 +201,9 @@ class HostCore {
   const program::PartPlan* find_plan(PlanId plan) const;
 
   /// Nothing is queued, running or held except finished arrays.
-  bool is_idle() const { return parts_.empty() && pending_begin_ == pending_.size(); }
+  bool is_idle() const {
+    return parts_.empty() && pending_begin_ == pending_.size() && annexes_.is_quiet();
+  }
   std::size_t array_count() const { return arrays_.size(); }
   std::size_t plan_count() const { return plans_.size(); }
   std::size_t function_count() const { return functions_.size(); }
@@ -253,6 +262,16 @@ class HostCore {
     bool is_replay = false;                           // It has run, and runs a second time;
     std::uint64_t first_begin_ns = 0;                 // began first at this time.
   };
+  struct SpreadGang {  // Runs stage by stage, each on all its hosts.
+    std::size_t stage = 0;
+    bool has_conflict = false;
+    std::uint64_t begin_ns = 0;
+    std::vector<function::ShardedBuffer> operands, outputs;
+    function::ShardedBuffer scratch;
+    std::vector<HostShare> shares;
+    std::size_t open = 0;  // Of this stage: here, and on all annexes.
+    Status status = {};
+  };
   struct GivenUpGang {
     events::Event event;
     std::vector<std::shared_ptr<const void>> kept;  // All that its work refers to.
@@ -262,6 +281,7 @@ class HostCore {
   void apply_order(program::OrderKind kind, std::uint64_t id, std::uint32_t first,
                    std::uint32_t last);
   bool is_early(program::OrderKind kind, std::uint64_t id) const;
+  void follow_held_orders();
   void cancel(PartRun& part);
   void report_fenced(PartRun& part);
   void fail(PartRun& part, Status status);
@@ -282,6 +302,7 @@ class HostCore {
   void start(std::uint64_t sequence);
   bool run_entry(std::uint64_t sequence, std::uint64_t& burst_ns);
   void start_reshard(PartRun& part, std::uint32_t gang, std::uint64_t sequence);
+  void end_reshard(std::uint64_t sequence, std::uint64_t begin_ns);
   bool bind_tables(PartRun& part, std::uint32_t gang);
   bool bind_table(PartRun& part, std::uint32_t table);
   bool bind_arg(PartRun& part, std::uint32_t arg);
@@ -303,6 +324,29 @@ class HostCore {
   void report_done(Stamp stamp, std::uint32_t first, std::uint32_t last);
   GangWork work_of(const PartRun& part, std::uint32_t gang);
   Entry& entry_at(std::uint64_t sequence) { return pending_[sequence - pending_base_]; }
+  const Entry& entry_at(std::uint64_t sequence) const { return pending_[sequence - pending_base_]; }
+
+  // host_spread.cpp: gangs and values that are on several hosts.
+  ShardMemory make_device_memory(const std::vector<DeviceId>& devices, std::uint64_t shard_bytes);
+  void bind(PartRun& part, std::uint32_t table, const ShardMemory& memory) const;
+  const Room* remote_room(const PartRun& part, std::uint32_t value) const;
+  void start_spread(std::uint64_t sequence);
+  void run_stage(std::uint64_t sequence);
+  void run_on_all(std::uint64_t sequence);
+  void run_exchange(std::uint64_t sequence, const function::Exchange& exchange);
+  void compute_exchange(std::uint64_t sequence, const function::Exchange& exchange);
+  void end_stage(std::uint64_t sequence, const Status& status);
+  GangWork spread_work(std::uint64_t sequence);
+  RunStage order_of(const PartRun& part, std::uint32_t gang, const SpreadGang& spread) const;
+  std::pair<const Room*, std::uint64_t> find_place(std::uint64_t sequence,
+                                                   const function::ValuePlace& place) const;
+  using TakeCopy = std::function<void(ShardMemory copy)>;
+  void copy_out(const Room& room, std::uint64_t offset, function::ShardedBuffer here,
+                std::size_t shards, std::uint64_t bytes, TakeCopy take);
+  void copy_out(const ArrayRecord& record, TakeCopy take);
+  void write_out(const PartRun& part, std::uint32_t value);
+  void load_spread(ArrayRecord& record);
+  bool read_send(PartRun& part, std::uint32_t send);
 
   // host_watch.cpp: gangs that do not start, do not end, or end late.
   void end_in_line(PartRun& part, std::uint32_t gang, const GangWork& work, Status status);
@@ -374,9 +418,11 @@ class HostCore {
   void poison_outputs(PartRun& part, std::uint32_t gang);
   void free_array(ArrayId id);
   void spill(ArrayId id);
+  void end_spill(ArrayId id, ShardMemory copy);
   void settle(ArrayId id);
   void serve_waiters(ArrayId id);
   void serve(ArrayId id, const ArrayRecord& record, const Waiter& waiter);
+  void answer(const ArrayDesc& desc, const Waiter& waiter, const function::ShardedBuffer* bytes);
 
   const Options options_;
   Backend& backend_;
@@ -387,6 +433,7 @@ class HostCore {
   HostOutbox outbox_;
   store::HeapAllocator heap_;
   store::SlabCache slabs_;
+  Annexes annexes_;  // Ends after all that holds rooms and executables.
   std::vector<DeviceState> devices_;
   DeviceMask all_devices_;
   DeviceMask lost_;
@@ -411,7 +458,9 @@ class HostCore {
     std::uint32_t first, last;
   };
   Stamp last_launch_ = 0;
-  std::deque<HeldOrder> held_orders_;  // From the first one whose launch has not arrived.
+  std::deque<HeldOrder> held_orders_;  // From the first one whose launch has not arrived,
+  std::optional<ArrayId> spilling_;    // or behind an array that is on its way from annexes,
+  std::uint64_t spill_view_ = 0;       // which means nothing in a later view than this one.
   struct HeldEdge {
     HostOutbox::Edge::Kind kind;
     HostId from;
@@ -427,6 +476,7 @@ class HostCore {
   std::uint64_t pending_base_ = 0;         // Sequence number of pending_[0].
   std::optional<DeviceId> unlaunched_on_;  // Who did not launch the gang that ran in line.
   std::vector<StartedGang> started_;
+  std::map<std::uint64_t, SpreadGang> spread_;  // By sequence.
   std::uint64_t last_ticket_ = 0;
   std::map<std::uint64_t, GivenUpGang> given_up_;  // By ticket; at most one for each lost device.
   std::vector<PartRun*> arming_;                   // Admitted parts whose receives wait for room.

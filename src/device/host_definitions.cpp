@@ -12,7 +12,7 @@ constexpr std::uint64_t kShortGangNs = 500;
 }  // namespace
 
 void HostCore::add_function(FunctionId id, std::shared_ptr<const function::Executable> executable) {
-  functions_[id] = std::move(executable);
+  functions_[id] = annexes_.share(id, std::move(executable));
 }
 
 void HostCore::define_plan(program::PartPlanPtr part) {
@@ -23,7 +23,9 @@ void HostCore::define_plan(program::PartPlanPtr part) {
   });
   SEAWAY_CHECK(plan.ok(), plan.status().to_string());
   for (GangPlan& gang : plan.value()->gangs) {
-    gang.is_simple = gang.executable && backend_.runs_inline(gang.cost_ns * gang.shards);
+    gang.is_spread = annexes_.has_some_of(gang.mask);
+    gang.is_simple =
+        gang.executable && !gang.is_spread && backend_.runs_inline(gang.cost_ns * gang.shards);
     gang.may_replay = gang.executable && replay_bytes(*gang.executable) > 0;
     gang.is_short = gang.is_simple && !gang.may_replay && !has_sums() &&
                     gang.cost_ns * gang.shards <= kShortGangNs;

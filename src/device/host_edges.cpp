@@ -178,12 +178,16 @@ void HostCore::on_delivered(PartRun& part, std::uint32_t receive, HostId from, S
           }
         }
       },
-      finish);
+      [this, stamp, value = shape.value, finish] {
+        write_out(*find(stamp), value);
+        finish();
+      });
 }
 
 void HostCore::try_send(PartRun& part, std::uint32_t send) {
   SendState& state = part.sends[send];
   if (state.state != SendState::State::kWaiting || !state.is_armed || !state.is_made) return;
+  if (!part.has_failed() && read_send(part, send)) return;
   state.state = SendState::State::kSent;
   const program::Send& shape = part.plan->part->sends[send];
   // What is on its way has left the device; what is in host room never needs it again.
@@ -250,7 +254,7 @@ void HostCore::move_send(PartRun& part, std::uint32_t send) {
   if (is_waiting && losses_ > 0 && !part.has_failed()) {
     if (Status loss = lost_value(part, shape.value); !loss.ok()) fail(part, std::move(loss));
   }
-  if (is_waiting && part.has_failed()) return;
+  if (is_waiting && (part.has_failed() || read_send(part, send))) return;
   // What is on its way and not being copied yet is offered anew from host room.
   const bool is_offered = state.state == SendState::State::kSent;
   SEAWAY_PROBE_IF(is_offered, "a send is moved while it is on its way");
@@ -277,6 +281,7 @@ void HostCore::report_moved(PartRun& part) {
   if (!part.is_moving) return;
   for (const SendState& state : part.sends) {
     if (state.state == SendState::State::kSent && !state.moved.has_value()) return;
+    if (state.is_read) return;
   }
   SEAWAY_PROBE("a host has moved all sends of a part");
   part.is_moving = false;

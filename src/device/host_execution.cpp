@@ -231,7 +231,11 @@ void HostCore::start(std::uint64_t sequence) {
       start_reshard(part, gang, sequence);
       break;
     case Gang::Kind::kCompute:
-      start_beside(sequence);
+      if (plan.is_spread) {
+        start_spread(sequence);
+      } else {
+        start_beside(sequence);
+      }
       break;
   }
 }
@@ -262,16 +266,29 @@ void HostCore::start_reshard(PartRun& part, std::uint32_t gang, std::uint64_t se
   const function::ShardedBuffer source = buffer_at(part, shape.operands[0]);
   const function::ShardedBuffer target = buffer_at(part, shape.results[0]);
   const std::uint64_t begin_ns = clock_.now_ns();
-  backend_.copy(
-      plan.bytes_total(),
-      [&plan, source, target] {
-        for (std::size_t shard = 0; shard < plan.target_shards(); ++shard) {
-          for (const transfer::Copy& copy : plan.copies(shard)) {
-            transfer::copy_region(source.shard(copy.source_shard), target.shard(shard), copy);
+  const auto copy = [this, sequence, begin_ns, &plan, source, target] {
+    backend_.copy(
+        plan.bytes_total(),
+        [&plan, source, target] {
+          for (std::size_t shard = 0; shard < plan.target_shards(); ++shard) {
+            for (const transfer::Copy& copy : plan.copies(shard)) {
+              transfer::copy_region(source.shard(copy.source_shard), target.shard(shard), copy);
+            }
           }
-        }
-      },
-      [this, sequence, begin_ns] { finish_async(sequence, {}, begin_ns, clock_.now_ns()); });
+        },
+        [this, sequence, begin_ns] { end_reshard(sequence, begin_ns); });
+  };
+  const std::uint32_t value = part.plan->part->gangs[gang].operands[0];
+  const Room* const room = remote_room(part, value);
+  if (!room) return copy();
+  annexes_.read(*room, shape.operands[0].offset, part.plan->data_bytes[value], source,
+                [copy](const Status&) { copy(); });
+}
+
+void HostCore::end_reshard(std::uint64_t sequence, std::uint64_t begin_ns) {
+  const Entry& entry = entry_at(sequence);
+  write_out(*entry.part, entry.part->plan->part->gangs[entry.gang].results[0]);
+  finish_async(sequence, {}, begin_ns, clock_.now_ns());
 }
 
 void HostCore::finish_async(std::uint64_t sequence, Status status, std::uint64_t begin_ns,
@@ -421,7 +438,7 @@ bool HostCore::bind_table(PartRun& part, std::uint32_t table) {
   const auto args = static_cast<std::uint32_t>(shape.args.size());
   if (table < blocks) {
     ensure_block(part, table);
-    part.tables[table] = part.blocks[table].buffer();
+    bind(part, table, part.blocks[table]);
   } else if (table < blocks + args) {
     if (!bind_arg(part, table - blocks)) return false;
   } else {
@@ -438,7 +455,7 @@ void HostCore::ensure_block(PartRun& part, std::uint32_t block) {
   const std::uint64_t bytes = part.block_needs[block];
   charge(devices, bytes);
   part.block_bytes[block] = bytes;
-  part.blocks[block] = make_memory(devices.size(), shape.steps.front().bytes);
+  part.blocks[block] = make_device_memory(devices, shape.steps.front().bytes);
 }
 
 }  // namespace seaway::device

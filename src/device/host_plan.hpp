@@ -60,6 +60,7 @@ struct GangPlan {
   bool makes_outputs = false;
   bool is_simple = false;   // Compute, short enough to run in line.
   bool is_short = false;    // Moreover so short that a reading of the clock counts.
+  bool is_spread = false;   // Some of its devices are annexes'.
   bool ends_step = false;   // Some block shrinks behind it.
   bool may_replay = false;  // Its function can run twice, and there is room for it.
   std::span<const ValueSlot> operands, results;

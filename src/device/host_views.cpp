@@ -90,6 +90,8 @@ HostState HostCore::state() const {
 /// What was said for launches that have not come was said by somebody else.
 void HostCore::begin_view() {
   held_orders_.clear();
+  spilling_.reset();  // It stays where it is.
+  ++spill_view_;
   held_causes_.clear();
 }
 

@@ -18,6 +18,7 @@ struct SendState {
   State state = State::kWaiting;
   bool is_armed = false;  // The receiver owns room.
   bool is_made = false;   // The gang that makes it is done, or will never run.
+  bool is_read = false;   // Its shards are on their way from annexes, to `moved`.
   HostId receiver = 0;
   ShardMemory moved;  // Served from here: host room that an overtaker reserved (rule 3b).
 };
@@ -36,7 +37,8 @@ struct PartRun {
   TenantId tenant = 0;
   std::vector<ArrayId> args, outputs;
   std::vector<function::ShardedBuffer> tables;  // Blocks, arguments, outputs; see ValueSlot.
-  std::vector<char> is_bound;                   // Per table: looked up, and its room taken.
+  std::vector<char> is_bound;                   // Per table: looked up, and its room taken;
+  std::vector<const Room*> rooms;               // the same, with annexes: null where all is here.
   std::vector<ShardMemory> blocks;              // Per block; empty until first needed.
   std::vector<std::uint64_t> block_bytes;       // Charged per device of each block, now.
   std::vector<std::uint64_t> block_needs;       // Of them, for gangs that are not done.

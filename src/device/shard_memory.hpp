@@ -1,23 +1,31 @@
-// ShardMemory: the bytes of one value on all local shards, made here or handed over by a client.
+// ShardMemory: the bytes of one value on all shards, made here or handed over by a client.
 
 #pragma once
 
 #include <memory>
 #include <utility>
 
+#include "device/annexes.hpp"
 #include "function/executable.hpp"
 #include "store/slab.hpp"
 #include "transport/bulk.hpp"
 
 namespace seaway::device {
 
-/// Owns a slab, or shares bytes that have other owners too. Move-only.
+/// Owns a slab, or shares bytes that have other owners too. Where some of the shards are annexes'
+/// it owns a room too: what lies there counts, and the slab's bytes of these shards are scratch.
+/// Move-only.
 class ShardMemory {
  public:
   ShardMemory() = default;
   explicit ShardMemory(store::Slab slab) : slab_(std::move(slab)) {}
   explicit ShardMemory(transport::Payload payload)
       : payload_(std::make_unique<transport::Payload>(std::move(payload))) {}
+
+  /// Those of its shards that are annexes' lie in `room`; null: none are.
+  void spread(std::unique_ptr<Room> room) { room_ = std::move(room); }
+  /// At the same address until it is reset, wherever this moves.
+  const Room* room() const { return room_.get(); }
 
   bool has_value() const { return payload_ != nullptr || slab_.has_value(); }
   /// The payload is the user's own memory: it is read where it lies, never written, never kept.
@@ -40,11 +48,13 @@ class ShardMemory {
   void reset() {
     payload_.reset();
     slab_ = store::Slab();
+    room_.reset();
   }
 
  private:
   store::Slab slab_;
   std::unique_ptr<transport::Payload> payload_;
+  std::unique_ptr<Room> room_;
 };
 
 }  // namespace seaway::device

@@ -87,6 +87,9 @@ void apply(const Edits& edits, World& world) {
   limit(world.clients, edits.clients);
   limit(world.cluster.islands, edits.islands);
   limit(world.cluster.devices, edits.devices);
+  // Each host has as many.
+  const std::uint32_t hosts = world.cluster.hosts;
+  world.cluster.devices = std::max(hosts, world.cluster.devices / hosts * hosts);
   edit_device_faults(edits, world.cluster, world.faults);
 }
 
@@ -127,6 +130,8 @@ void apply(const Edits& edits, ProcessFaults& faults) {
       case actor::Role::kHost:
       case actor::Role::kIsland:
         return !edits.islands || name.index < *edits.islands;
+      case actor::Role::kAnnex:
+        return !edits.islands || actor::island_of_annex(name.index) < *edits.islands;
       case actor::Role::kClient:
         return !edits.clients || name.index <= *edits.clients;
       default:

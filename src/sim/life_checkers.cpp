@@ -77,6 +77,7 @@ void LifeCheckers::record(const RoleName& teller, const Event& event) {
     case Role::kIsland:
       return hear_scheduler(teller, event);
     case Role::kClient:
+    case Role::kAnnex:
       return;
   }
 }

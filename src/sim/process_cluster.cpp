@@ -28,7 +28,9 @@ bool is_of_links(Kind kind) {
 }
 
 std::uint32_t process_count(const ProcessCluster::Options& options) {
-  return 1 + 2 * options.cluster.islands + options.clients_max;
+  return cluster::process_of({Role::kClient, options.clients_max},
+                             cluster::Shape(options.cluster)) +
+         1;
 }
 
 /// Values of worlds are small: chunks are smaller, or there is one a value, as in real clusters.
@@ -49,6 +51,7 @@ transport::BulkLaneOptions draw_bulk(std::uint64_t seed, const transport::WireOp
 ProcessCluster::ProcessCluster(Options options, actor::SeededEngine& engine,
                                events::EventStream& events, MakeBackend make_backend)
     : options_(std::move(options)),
+      shape_(options_.cluster),
       engine_(engine),
       events_(events),
       make_backend_(std::move(make_backend)),
@@ -60,9 +63,12 @@ ProcessCluster::ProcessCluster(Options options, actor::SeededEngine& engine,
       bulk_(draw_bulk(options_.seed, options_.faults.wires)),
       done_(kProcessFaultKinds) {
   start({Role::kController, 0});
-  for (IslandId island = 0; island < options_.cluster.islands; ++island) {
+  for (IslandId island = 0; island < shape_.islands; ++island) {
     start({Role::kIsland, island});
     start({Role::kHost, island});
+    for (std::uint32_t host = 1; host < shape_.hosts; ++host) {
+      start({Role::kAnnex, actor::annex_of(island, host)});
+    }
   }
   for (const ProcessFault& fault : options_.faults.faults) {
     engine_.schedule(fault.at_ns, [this, &fault] { begin(fault); });
@@ -89,7 +95,7 @@ void ProcessCluster::Voice::record(const events::Event& event) {
 }
 
 ProcessCluster::Place& ProcessCluster::place_of(const RoleName& name) {
-  Place& place = places_[cluster::process_of(name, options_.cluster.islands)];
+  Place& place = places_[cluster::process_of(name, shape_)];
   place.name = name;
   return place;
 }
@@ -135,7 +141,7 @@ void ProcessCluster::start(const RoleName& name) {
 void ProcessCluster::fall_silent(Place& place) {
   if (!place.process->is_alive()) return;
   for (ProcessSink* sink : options_.sinks) sink->ended(place.name, place.life);
-  wires_.detach(cluster::process_of(place.name, options_.cluster.islands), false);
+  wires_.detach(cluster::process_of(place.name, shape_), false);
   place.process->kill();
 }
 
@@ -243,8 +249,8 @@ void ProcessCluster::begin(const ProcessFault& fault) {
     case Kind::kMute:
       return block(fault.target, false, true, true);
     case Kind::kCutPair: {
-      const ProcessId one = cluster::process_of(fault.target, options_.cluster.islands);
-      const ProcessId other = cluster::process_of(fault.other, options_.cluster.islands);
+      const ProcessId one = cluster::process_of(fault.target, shape_);
+      const ProcessId other = cluster::process_of(fault.other, shape_);
       block(one, other, true);
       return block(other, one, true);
     }
@@ -274,8 +280,8 @@ void ProcessCluster::finish(const ProcessFault& fault) {
     case Kind::kMute:
       return block(fault.target, false, true, false);
     case Kind::kCutPair: {
-      const ProcessId one = cluster::process_of(fault.target, options_.cluster.islands);
-      const ProcessId other = cluster::process_of(fault.other, options_.cluster.islands);
+      const ProcessId one = cluster::process_of(fault.target, shape_);
+      const ProcessId other = cluster::process_of(fault.other, shape_);
       block(one, other, false);
       return block(other, one, false);
     }
@@ -300,7 +306,7 @@ void ProcessCluster::drain(IslandId island, std::optional<controller::Drain> how
 }
 
 void ProcessCluster::block(const RoleName& name, bool in, bool out, bool is_blocked) {
-  const ProcessId self = cluster::process_of(name, options_.cluster.islands);
+  const ProcessId self = cluster::process_of(name, shape_);
   for (ProcessId other = 0; other < process_count(options_); ++other) {
     if (other == self) continue;
     if (in) block(other, self, is_blocked);
@@ -338,7 +344,7 @@ void ProcessCluster::heal() {
     if (blocks > 0) wires_.block(link.first, link.second, false);
   }
   blocks_.clear();
-  for (IslandId island = 0; island < options_.cluster.islands; ++island) drain(island, {});
+  for (IslandId island = 0; island < shape_.islands; ++island) drain(island, {});
   for (auto& [id, place] : places_) {
     if (place.process && place.process->is_paused()) place.process->resume();
     place.skew = {};

@@ -107,6 +107,7 @@ class ProcessCluster {
   void set_clock(const cluster::RoleName& name, const ProcessFault& fault, bool is_wrong);
 
   const Options options_;
+  const cluster::Shape shape_;
   actor::SeededEngine& engine_;
   events::EventStream& events_;
   const MakeBackend make_backend_;

@@ -63,6 +63,17 @@ ProcessFault random_fault(RandomStream& random, Kind kind, std::uint32_t islands
   return fault;
 }
 
+/// Any of the hosts of the island.
+void choose_host(RandomStream& random, std::uint32_t hosts, ProcessFault& fault) {
+  if (hosts == 1) return;
+  for (RoleName* const name : {&fault.target, &fault.other}) {
+    const auto host = static_cast<std::uint32_t>(random.below(hosts));
+    if (name->role == Role::kHost && host > 0) {
+      *name = {Role::kAnnex, actor::annex_of(name->index, host)};
+    }
+  }
+}
+
 /// One island after the other, so that there is always another one to go to.
 void add_drains(std::uint64_t seed, std::uint32_t islands, bool is_wild,
                 std::vector<ProcessFault>& faults) {
@@ -210,8 +221,9 @@ void ProcessFaults::set_end() {
   }
 }
 
-ProcessFaults make_process_faults(std::uint64_t seed, std::uint32_t islands, std::uint32_t clients,
-                                  bool is_wild) {
+ProcessFaults make_process_faults(std::uint64_t seed, const cluster::Shape& shape,
+                                  std::uint32_t clients, bool is_wild) {
+  const std::uint32_t islands = shape.islands;
   ProcessFaults made;
   made.wires = random_wires(seed, is_wild);
   RandomStream swarm(seed, kSwarmStream);
@@ -230,6 +242,7 @@ ProcessFaults make_process_faults(std::uint64_t seed, std::uint32_t islands, std
     if (number > 0 && random.chance(35)) fault.at_ns = before_ns + random.below(2'000 * kMs);
     before_ns = fault.at_ns;
     fault.number = static_cast<std::uint32_t>(number);
+    if (fault.kind != Kind::kKillMachine) choose_host(random, shape.hosts, fault);
     made.faults.push_back(fault);
   }
   add_drains(seed, islands, is_wild, made.faults);

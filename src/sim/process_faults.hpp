@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/peers.hpp"
+#include "cluster/shape.hpp"
 #include "sim/fault_line.hpp"
 #include "transport/simulated_wire.hpp"
 
@@ -61,7 +61,8 @@ struct ProcessFaults {
 /// Each seed switches some kinds off and others on (swarm testing, Groce et al., ISSTA 2012). Each
 /// fault has a random stream of its own: without one of them all others are as they were. About a
 /// third of them come while the cluster recovers from the one before.
-ProcessFaults make_process_faults(std::uint64_t seed, std::uint32_t islands, std::uint32_t clients,
-                                  bool is_wild = false);
+/// Where islands have several hosts, what strikes a host strikes any of them.
+ProcessFaults make_process_faults(std::uint64_t seed, const cluster::Shape& shape,
+                                  std::uint32_t clients, bool is_wild = false);
 
 }  // namespace seaway::sim

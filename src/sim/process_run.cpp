@@ -47,6 +47,7 @@ constexpr std::uint64_t kLookEvery = 8;
 constexpr std::uint64_t kCountEvery = 8;
 /// How long a client waits for an answer.
 constexpr std::uint64_t kRequestNsMax = 3 * kSecond;
+constexpr std::uint64_t kHostsStream = 0x686f737473000000;
 constexpr std::uint64_t kPauseStream = 0x7573657270617573;
 
 /// A client that may be looked at, until its end, whatever that is.
@@ -90,6 +91,8 @@ class ProcessWorld final : public ProcessSink {
         watch_(
             truth_, now_, settle_ns(),
             [this](ClientId client) { return remains_of(client, world_, member_); }, verdict_) {
+    // A host comes when all others of its island are there, and clients do not wait for it.
+    if (world.cluster.hosts > 1) truth_.note_late_connections();
     actor::SeededOptions seeded;
     seeded.step_ns_max = world.step_ns_max;
     seeded.choices_max = world.edits.choices;
@@ -457,6 +460,17 @@ class ProcessWorld final : public ProcessSink {
   std::unique_ptr<ProcessCluster> cluster_;
 };
 
+/// In some worlds an island has several hosts. These look for no errors of devices, and have none.
+void draw_hosts(World& world) {
+  RandomStream random(world.seed, kHostsStream);
+  if (!random.chance(12)) return;
+  world.cluster.hosts = 2 + static_cast<std::uint32_t>(random.below(2));
+  world.cluster.devices = world.cluster.hosts * (1 + static_cast<std::uint32_t>(random.below(2)));
+  world.cluster.integrity = {};
+  world.faults = {};
+  world.cost.in_stages = true;
+}
+
 }  // namespace
 
 World make_process_world(std::uint64_t seed, bool is_wild) {
@@ -466,6 +480,7 @@ World make_process_world(std::uint64_t seed, bool is_wild) {
   }
   world.seed = seed;
   world.has_processes = true;
+  draw_hosts(world);
   return world;
 }
 
@@ -476,7 +491,8 @@ SeedReport run_process_world(const World& world, ProcessFaults faults, const See
 SeedReport run_process_seed(std::uint64_t seed, const SeedOptions& options) {
   const bool is_wild = options.edits.is_wild;
   World world = make_process_world(seed, is_wild);
-  ProcessFaults faults = make_process_faults(seed, world.cluster.islands, world.clients, is_wild);
+  ProcessFaults faults =
+      make_process_faults(seed, cluster::Shape(world.cluster), world.clients, is_wild);
   apply(options.edits, world);
   apply(options.edits, faults);
   FaultPoints points(seed, is_wild);

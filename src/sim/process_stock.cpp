@@ -94,6 +94,16 @@ std::vector<std::string> leftovers(const World& world, const MemberOf& member) {
     expect_none("unfinished parts of the host" + where, host->is_idle() ? 0 : 1);
     expect_none("values that nobody took from the transport" + where,
                 member(Role::kHost, island)->bulk().size());
+    for (std::uint32_t k = 1; k < world.cluster.hosts; ++k) {
+      cluster::Member* const annex = member(Role::kAnnex, actor::annex_of(island, k));
+      if (!annex) {
+        left.push_back("host " + std::to_string(k) + " that is missing" + where);
+        continue;
+      }
+      const std::string which = " of host " + std::to_string(k) + where;
+      expect_none("rooms" + which, annex->annex()->room_count());
+      expect_none("functions" + which, annex->annex()->function_count());
+    }
     const island::SchedulerCore& core = scheduler->core();
     expect_none("unfinished parts of the scheduler" + where, core.idle() ? 0 : 1);
     expect_none("arrays of the scheduler" + where, core.array_count());

@@ -22,6 +22,8 @@ WorldTrace::Machine machine_of(const RoleName& name) {
       return kController;
     case Role::kClient:
       return kClients + name.index;
+    case Role::kAnnex:
+      return kIslands + actor::island_of_annex(name.index);
     default:
       return kIslands + name.index;
   }
@@ -33,19 +35,23 @@ std::string machine_name(const RoleName& name) {
       return "controller";
     case Role::kClient:
       return "client " + std::to_string(name.index);
+    case Role::kAnnex:
+      return "island " + std::to_string(actor::island_of_annex(name.index));
     default:
       return "island " + std::to_string(name.index);
   }
 }
 
-const char* track_name(Role role) {
-  switch (role) {
+std::string track_name(const RoleName& name) {
+  switch (name.role) {
     case Role::kController:
       return "controller";
     case Role::kClient:
       return "client";
     case Role::kIsland:
       return "scheduler";
+    case Role::kAnnex:
+      return "host " + std::to_string(actor::host_of_annex(name.index));
     default:
       return "host";
   }
@@ -55,7 +61,7 @@ const char* track_name(Role role) {
 
 WorldTrace::Track ProcessTrace::track_of(const RoleName& name) {
   trace_.name_machine(machine_of(name), machine_name(name));
-  return trace_.track(machine_of(name), track_name(name.role));
+  return trace_.track(machine_of(name), track_name(name));
 }
 
 void ProcessTrace::started(const RoleName& name, std::uint32_t life) {
@@ -69,7 +75,7 @@ void ProcessTrace::end_life(const RoleName& name) {
   if (found == lives_.end()) return;
   const auto [life, begin_ns] = found->second;
   const WorldTrace::Track track = track_of(name);
-  trace_.add_span(trace_.track(track.machine, std::string(track_name(name.role)) + "'s process"),
+  trace_.add_span(trace_.track(track.machine, track_name(name) + "'s process"),
                   "life " + std::to_string(life), begin_ns, now_ns_());
   lives_.erase(found);
 }

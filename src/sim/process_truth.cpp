@@ -16,6 +16,13 @@ namespace {
 
 constexpr RoleName kController{Role::kController, 0};
 
+/// An island is one thing that fails: what strikes one of its hosts strikes the one that speaks for
+/// all.
+RoleName struck_by(const RoleName& name) {
+  if (name.role != Role::kAnnex) return name;
+  return {Role::kHost, actor::island_of_annex(name.index)};
+}
+
 std::uint64_t size_of_jump(const ProcessFault& fault) {
   return static_cast<std::uint64_t>(std::llabs(fault.amount));
 }
@@ -31,14 +38,17 @@ ProcessTruth::Spell* ProcessTruth::spell_of(const ProcessFault& fault) {
     case Kind::kClockRate:
       return nullptr;
     case Kind::kPause:
-      return fault.duration_ns < kNoticeableNs ? nullptr : &alone_[fault.target];
+      return fault.duration_ns < kNoticeableNs ? nullptr : &alone_[struck_by(fault.target)];
     case Kind::kClockJump:
-      return size_of_jump(fault) < kNoticeableNs ? nullptr : &alone_[fault.target];
+      return size_of_jump(fault) < kNoticeableNs ? nullptr : &alone_[struck_by(fault.target)];
     case Kind::kIsolate:
     case Kind::kDeafen:
     case Kind::kMute:
-      return &alone_[fault.target];
+      return &alone_[struck_by(fault.target)];
     case Kind::kCutPair:
+      // An annex talks with its host and the controller alone.
+      if (fault.target.role == Role::kAnnex) return &alone_[struck_by(fault.target)];
+      if (fault.other.role == Role::kAnnex) return &alone_[struck_by(fault.other)];
       return &apart_[std::minmax(fault.target, fault.other)];
   }
   return nullptr;
@@ -78,13 +88,13 @@ void ProcessTruth::ended(const RoleName& name, std::uint32_t) {
     clients_.erase(name.index);
     return;
   }
-  ++down_[name].open;
+  ++down_[struck_by(name)].open;
   look();
 }
 
 void ProcessTruth::started(const RoleName& name, std::uint32_t life) {
   if (name.role == Role::kClient) clients_.insert(name.index);
-  if (life > 1) close(down_[name], kAftermathNs);
+  if (life > 1) close(down_[struck_by(name)], kAftermathNs);
   if (name == kController) {
     joined_.clear();
     failed_.clear();

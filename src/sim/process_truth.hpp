@@ -53,8 +53,8 @@ class ProcessTruth final : public ProcessSink {
   bool was_troubled(std::uint64_t within_ns) const;
   /// Looks which slices lie on islands that something is wrong with now: call it often.
   void look();
-  /// Fault points have made connections late: hosts may be so at their start, though nothing was
-  /// done to them.
+  /// Fault points have made connections late, or islands have several hosts: hosts may be late at
+  /// their start, though nothing was done to them.
   void note_late_connections() { is_start_slow_ = true; }
 
   /// An island was drained: what asked for that one, or for yet another one, was refused.

@@ -227,9 +227,11 @@ void SimBackend::after(std::uint64_t delay_ns, std::function<void()> work) {
 void SimBackend::compile(function::Graph graph, function::AxisSizes axes,
                          device::CompileDone done) {
   after(random_.below(2 * cost_.compile_ns + 1),
-        [graph = std::move(graph), axes = std::move(axes), done = std::move(done)] {
+        [this, graph = std::move(graph), axes = std::move(axes), done = std::move(done)] {
           if (graph.name.starts_with(kUncompilable)) {
             done(invalid_argument("function " + graph.name + " does not compile on this device"));
+          } else if (cost_.in_stages) {
+            done(function::compile_cpu(graph, axes, collectives_));
           } else {
             done(function::compile_reference(graph, axes));
           }
@@ -300,6 +302,38 @@ void SimBackend::finish(const std::shared_ptr<Job>& job) {
     if (end.status.ok()) flip(*job);
   }
   job->done(std::move(end));
+}
+
+/// Some compute when they start, the others when they end: both find orders that come too early.
+void SimBackend::start_stage(const device::StageWork& work, std::uint64_t cost_ns,
+                             device::GangDone done) {
+  struct Stage {
+    device::StageWork work;
+    std::vector<function::ShardedBuffer> operands, outputs;
+    device::GangEnd end;
+
+    void run() {
+      end.status = work.executable->run_stage(work.stage, work.has_conflict, operands, outputs,
+                                              work.scratch, work.shards, nullptr);
+    }
+  };
+  const auto stage = std::make_shared<Stage>(Stage{work,
+                                                   {work.operands.begin(), work.operands.end()},
+                                                   {work.outputs.begin(), work.outputs.end()},
+                                                   {}});
+  stage->end.begin_ns = stage->end.end_ns = engine_.clock().now_ns();
+  const bool is_inline = random_.chance(cost_.inline_percent);
+  const bool at_start = is_inline || random_.chance(30);
+  if (at_start) stage->run();
+  if (is_inline) return done(stage->end);
+  const auto kernel_ns =
+      static_cast<std::uint64_t>(static_cast<double>(cost_ns) * cost_.kernel_factor);
+  after(kernel_ns + random_.below(cost_.kernel_jitter_ns + 1),
+        [this, stage, at_start, done = std::move(done)] {
+          if (!at_start) stage->run();
+          stage->end.end_ns = engine_.clock().now_ns();
+          done(stage->end);
+        });
 }
 
 std::optional<DeviceId> SimBackend::give_up(std::span<const DeviceId> devices) {

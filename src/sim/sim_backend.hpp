@@ -14,6 +14,7 @@
 
 #include "actor/engine.hpp"
 #include "base/random.hpp"
+#include "collective/local_collectives.hpp"
 #include "device/backend.hpp"
 #include "sim/device_faults.hpp"
 
@@ -27,6 +28,8 @@ struct CostModel {
   std::uint64_t compile_ns = 100'000;     // Of each function, jittered from 0 to twice that.
   /// Kernels and copies of so many of 100 run in the calling handler, as the CPU's small ones do.
   unsigned inline_percent = 0;
+  /// Functions run stage by stage, as where islands have several hosts: compiled, not interpreted.
+  bool in_stages = false;
 };
 
 /// Reports what no device may see: memory that changed under a kernel's hands.
@@ -51,6 +54,8 @@ class SimBackend final : public device::Backend {
   bool runs_inline(std::uint64_t cost_ns) const override;
   Status run(const device::GangWork& work, std::optional<DeviceId>& unlaunched_on) override;
   void start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) override;
+  void start_stage(const device::StageWork& work, std::uint64_t cost_ns,
+                   device::GangDone done) override;
   std::optional<DeviceId> give_up(std::span<const DeviceId> devices) override;
   void copy(std::uint64_t bytes, std::function<void()> body, std::function<void()> done) override;
   /// From now on nothing goes wrong. What is lost stays so, and what hangs.
@@ -80,6 +85,7 @@ class SimBackend final : public device::Backend {
   void finish(const std::shared_ptr<Job>& job);
 
   actor::Engine& engine_;
+  const collective::LocalCollectives collectives_;
   const CostModel cost_;
   mutable RandomStream random_;
   const std::function<void()> on_progress_;

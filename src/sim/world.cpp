@@ -117,6 +117,7 @@ std::string World::to_string() const {
   if (cluster.integrity.replay_per_mille > 0) {
     text += ", " + std::to_string(cluster.integrity.replay_per_mille) + " of 1000 gangs twice";
   }
+  if (cluster.hosts > 1) text += ", " + std::to_string(cluster.hosts) + " hosts each";
   return text + faults.to_string();
 }
 

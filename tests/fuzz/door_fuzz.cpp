@@ -10,6 +10,8 @@ namespace {
 constexpr cluster::DoorLimits kLimits{.islands = 3, .devices = 4};
 
 cluster::RoleName name_of(std::uint8_t number) {
+  if (number >= 128)
+    return {actor::Role::kAnnex, actor::annex_of((number >> 2 & 31) % 3, number & 3)};
   return {static_cast<actor::Role>(number & 3), static_cast<std::uint32_t>(number >> 2) % 3};
 }
 

@@ -18,6 +18,7 @@
 #include "cluster/cluster.hpp"
 #include "cluster/embedded.hpp"
 #include "cluster/enrolment_messages.hpp"
+#include "device/annex_codec.hpp"
 #include "program/codec.hpp"
 #include "seaway/seaway.hpp"
 #include "target.hpp"
@@ -109,6 +110,26 @@ std::map<Role, std::vector<Frame>> overhear() {
   }
   on_control([&] { router.observe({}); });
   return said;
+}
+
+/// The host of island 0 and its first annex.
+void write_annexes(const Seeds& seeds) {
+  constexpr std::uint8_t kHost = 2, kAnnex = 129;  // See door_fuzz.cpp.
+  const device::RoomRange range{7, 0, 2, 0, 8};
+  const std::vector<std::byte> data(16);
+  const std::vector<device::AnnexOrder> orders = {
+      device::MakeRoom{7, 0, 2, 64},
+      device::WriteRoom{range, data},
+      device::RunStage{1, 3, 0, false, {0, 2, 4}, 100, {{7, 0}, {}}, {{7, 8}}, {7, 16}},
+      device::ReadRoom{2, range},
+      device::DropRoom{7},
+      device::ForgetFunction{3}};
+  const std::vector<device::AnnexAnswer> answers = {{1, resource_exhausted("full"), {}},
+                                                    {2, {}, data}};
+  Bytes both;
+  for (const Frame& frame : device::encode_orders(orders)) say(both, kHost, kAnnex, frame);
+  for (const Frame& frame : device::encode_answers(answers)) say(both, kAnnex, kHost, frame);
+  seeds.write("door", "annexes", both);
 }
 
 void write_roles(const Seeds& seeds) {
@@ -273,6 +294,7 @@ int main(int count, char** words) {
   }
   const seaway::fuzz::Seeds seeds{words[1]};
   seaway::fuzz::write_roles(seeds);
+  seaway::fuzz::write_annexes(seeds);
   seaway::fuzz::write_words(seeds);
   seaway::fuzz::write_packets(seeds);
   seaway::fuzz::write_envelopes(seeds);

@@ -71,6 +71,14 @@ class AppsTest(Cluster, unittest.TestCase):
         self.assertRegex(done.stderr, r"NOT_FOUND: Player\[\d\] on host \d could not be made: the program of this "
                                       r"host knows no actors of class .*Player; it knows: .*Counter")
 
+    def test_a_users_own_program_is_each_host_of_an_island(self):
+        self.start("--islands", "1", "--hosts", "2", "--devices", "2", "--host-program", APP_HOST)
+        annex = [line for line in processes_of(self.directory).values() if line.endswith("0.1")]
+        self.assertEqual(len(annex), 1, processes_of(self.directory))
+        done = subprocess.run([APP, self.address], capture_output=True, text=True, timeout=PATIENCE_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.run_demo("fig2").returncode, 0)
+
     def test_the_commands_own_hosts_do_not_know_a_users_app(self):
         self.start("--islands", "2", "--devices", "1")
         done = subprocess.run([APP, self.address], capture_output=True, text=True, timeout=PATIENCE_S)

@@ -45,7 +45,7 @@ class ConfigTest(CredentialsTest):
                            SEAWAY_LISTEN="unix:ctl.sock")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr, "")
-        self.assertEqual(len(done.stdout.splitlines()), 17)
+        self.assertEqual(len(done.stdout.splitlines()), 18)
         for key, value, origin in (("islands", "2", "cluster.toml:1"),
                                    ("device_memory", "67108864", "cluster.toml:3"),
                                    ("devices", "8", "--devices"),

@@ -17,12 +17,12 @@ def seaway(*arguments):
     return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, timeout=PATIENCE_S)
 
 
-def until(holds, what):
+def until(holds, what, state=lambda: ""):
     """Waits for `holds()`, which is not to take long but may."""
     end = time.monotonic() + PATIENCE_S
     while not holds():
         if time.monotonic() > end:
-            raise AssertionError(f"it never happened: {what}")
+            raise AssertionError(f"it never happened: {what}; {state()}")
         time.sleep(0.01)
 
 
@@ -38,7 +38,8 @@ def processes_of(directory):
         except OSError:
             continue
         if directory in words and len(words) > 1:
-            found[int(name)] = words[1] + (" " + words[words.index("--island") + 1] if "--island" in words else "")
+            island = " " + words[words.index("--island") + 1] if "--island" in words else ""
+            found[int(name)] = words[1] + island + ("." + words[words.index("--host") + 1] if "--host" in words else "")
     return found
 
 
@@ -64,6 +65,7 @@ class Cluster:
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.up.stdout.readline()
         self.assertRegex(line, r"^ready in [\d.]+ s: ", line or self.up.communicate()[1])
+        return line
 
     def status(self):
         done = seaway("status", "--cluster", self.address, "--json")

@@ -50,7 +50,25 @@ std::string tenants_text(const nlohmann::json& tenants) {
   return text;
 }
 
+/// "3"; of an island's hosts behind the first "3.1".
+std::string number_text(const nlohmann::json& process) {
+  if (process.value("role", "") != "annex") return std::to_string(process.value("index", 0u));
+  return std::to_string(process.value("island", 0u)) + "." +
+         std::to_string(process.value("host", 0u));
+}
+
 }  // namespace
+
+bool ClusterLook::is_complete() const {
+  return islands > 0 && schedulers == islands && islands_joined == islands &&
+         hosts == std::size_t{islands} * hosts_each;
+}
+
+std::string ClusterLook::whos_there() const {
+  return std::to_string(schedulers) + " schedulers and " + std::to_string(hosts) +
+         " hosts are there, of " + std::to_string(islands) + " islands with " +
+         std::to_string(hosts_each) + (hosts_each == 1 ? " host each" : " hosts each");
+}
 
 std::string ClusterLook::to_string(const std::string& address, const ClusterLook* before,
                                    double seconds) const {
@@ -59,8 +77,8 @@ std::string ClusterLook::to_string(const std::string& address, const ClusterLook
       "%zu schedulers, %zu hosts, %zu clients\n",
       address.c_str(), islands, devices, life, schedulers, hosts, clients);
   for (const auto& process : json.value("processes", nlohmann::json::array())) {
-    text += line("  %-10s %4u  life %-4u %-5s %s\n", process.value("role", "").c_str(),
-                 process.value("index", 0u), process.value("life", 0u),
+    text += line("  %-10s %4s  life %-4u %-5s %s\n", process.value("role", "").c_str(),
+                 number_text(process).c_str(), process.value("life", 0u),
                  process.value("there", false) ? "there" : "lost",
                  process.value("address", "").c_str());
   }
@@ -91,13 +109,17 @@ Result<ClusterLook> look_at_cluster(const std::string& address, const Clock& clo
   if (!look.json.is_object()) return protocol_error("the controller's status is no JSON object");
   look.islands = look.json.value("islands", 0u);
   look.devices = look.json.value("devices", 0u);
+  look.hosts_each = look.json.value("hosts", 1u);
   look.life = look.json.value("life", 0u);
   for (const auto& process : look.json["processes"]) {
     if (!process.value("there", false)) continue;
     const std::string role = process.value("role", "");
     look.schedulers += role == "scheduler";
-    look.hosts += role == "host";
+    look.hosts += role == "host" || role == "annex";
     look.clients += role == "client";
+  }
+  for (const auto& island : look.json["each_island"]) {
+    look.islands_joined += island.value("host", false) ? 1 : 0;
   }
   return look;
 }

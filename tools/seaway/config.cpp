@@ -19,6 +19,7 @@
 #include <cctype>
 #include <tuple>
 
+#include "actor/router.hpp"
 #include "base/parse.hpp"
 #include "names.hpp"
 #include "transport/address_text.hpp"
@@ -139,6 +140,7 @@ constexpr std::string_view kPath = "a path of 1 to 4096 bytes without control ch
 constexpr std::string_view kSize = "a number of bytes, or a size such as 64MiB or 1GB, above 0";
 static_assert(transport::ClusterLinks::kIslandsMax == 1024, "the table says 1024");
 static_assert(Limits::kDevicesMax == 65'536 && Limits::kThreadsMax == 1024, "as the table says");
+static_assert(Limits::kHostsMax == 64 && actor::kHostsMax == 64, "the table says 64");
 
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> table = {
@@ -154,6 +156,12 @@ const std::vector<Entry>& entries() {
          return read_number(text, 1, Limits::kDevicesMax, config.devices);
        },
        &write<&ClusterConfig::devices>},
+      {{"hosts", "a number from 1 to 64", "processes that share the devices of each island"},
+       Kind::kNumber,
+       [](std::string_view text, ClusterConfig& config) {
+         return read_number(text, 1, Limits::kHostsMax, config.hosts);
+       },
+       &write<&ClusterConfig::hosts>},
       {{"device_memory", kSize, "memory of each device"},
        Kind::kBytes,
        [](std::string_view text, ClusterConfig& config) {

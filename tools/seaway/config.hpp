@@ -19,6 +19,7 @@ namespace seaway::tools {
 struct ClusterConfig {
   std::uint32_t islands = 1;
   std::uint32_t devices = 1;                             // Of each island.
+  std::uint32_t hosts = 1;                               // Of each island, which share its devices.
   std::uint64_t device_memory = std::uint64_t{1} << 30;  // Bytes, of each device.
   std::uint64_t host_memory = std::uint64_t{4} << 30;    // Bytes of spill room, of each host.
   std::uint32_t threads = 0;  // For large kernels; 0: all cores of the machine.
@@ -46,6 +47,7 @@ struct ConfigLimits {
   static constexpr std::size_t kAddressesMax = 8;
   static constexpr std::size_t kSocketPathBytesMax = 107;  // What the system takes.
   static constexpr std::uint32_t kDevicesMax = 65'536;
+  static constexpr std::uint32_t kHostsMax = 64;
   static constexpr std::uint32_t kThreadsMax = 1024;
   static constexpr std::uint32_t kHeartbeatMsMax = 60'000;
   static constexpr std::uint32_t kSilenceMsMax = 600'000;

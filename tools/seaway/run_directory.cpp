@@ -24,6 +24,7 @@ std::string controller_address(const std::string& directory) {
 std::string spec_of(const ClusterConfig& config, const std::string& more) {
   std::string spec = "embedded:islands=" + std::to_string(config.islands) +
                      ",devices=" + std::to_string(config.devices) +
+                     ",hosts=" + std::to_string(config.hosts) +
                      ",device_memory=" + std::to_string(config.device_memory) +
                      ",host_memory=" + std::to_string(config.host_memory);
   if (config.threads > 0) spec += ",threads=" + std::to_string(config.threads);

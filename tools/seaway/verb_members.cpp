@@ -24,7 +24,7 @@ void add_roles(CLI::App& app, int& exit_code) {
   };
   add("controller", "Play the controller of a cluster", Role::kController);
   add("scheduler", "Play the scheduler of an island", Role::kIsland);
-  add("host", "Play the host of an island, with its devices", Role::kHost);
+  add("host", "Play a host of an island, with its devices", Role::kHost);
 }
 
 }  // namespace seaway::tools

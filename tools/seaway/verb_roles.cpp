@@ -22,6 +22,7 @@
 #include "role_flags.hpp"
 #include "run_directory.hpp"
 #include "token_watch.hpp"
+#include "transport/link.hpp"
 #include "verbs.hpp"
 
 namespace seaway::tools {
@@ -33,6 +34,7 @@ struct Arguments {
   ConfigFlags flags;
   std::string options;  // More words of connect().
   std::uint32_t island = 0;
+  std::uint32_t host = 0;  // Which one of the island; behind the first they are annexes.
   double join_timeout_s = 10;
   bool dies_with_parent = false;
 };
@@ -76,20 +78,34 @@ void reload(const ClusterConfig& config, const transport::Credentials& credentia
                status.ok() ? "are read again" : status.message().c_str());
 }
 
-/// The host of an island that is to leave: first everything else leaves it. Until its controller
-/// has gone, time is over, or somebody asks again.
-void leave(const cluster::ProcessOptions& options, std::uint32_t drain_ms,
+/// One of the hosts of an island that is to leave, with which the island goes: first everything
+/// else leaves it. Until its controller has gone, time is over, or somebody asks again.
+void leave(const cluster::ProcessOptions& options, IslandId island, std::uint32_t drain_ms,
            const sigset_t& signals) {
   const RealClock clock;
   const std::uint64_t until_ns = clock.now_ns() + std::uint64_t{drain_ms} * 1'000'000;
   const timespec pause = {.tv_sec = 0, .tv_nsec = 20'000'000};
   while (clock.now_ns() < until_ns) {
-    const auto left =
-        cluster::ask_to_drain(options.join, options.name.index, controller::Drain::kUntilJoined,
-                              clock, until_ns - clock.now_ns(), options.credentials);
+    const auto left = cluster::ask_to_drain(options.join, island, controller::Drain::kUntilJoined,
+                                            clock, until_ns - clock.now_ns(), options.credentials);
     if (!left.ok() || left->is_nothing()) return;
     if (sigtimedwait(&signals, nullptr, &pause) > 0) return;
   }
+}
+
+/// Who it is to be.
+cluster::RoleName name_of(const Arguments& arguments, Role role) {
+  if (role == Role::kController) return {role, 0};
+  if (role != Role::kHost || arguments.host == 0) return {role, arguments.island};
+  return {Role::kAnnex, actor::annex_of(arguments.island, arguments.host)};
+}
+
+/// Of its socket and of the file with its address: "controller", "scheduler1", "host1", "host1.2".
+std::string file_of(const Arguments& arguments, Role role) {
+  if (role == Role::kController) return "controller";
+  const std::string island = std::to_string(arguments.island);
+  if (role == Role::kIsland) return "scheduler" + island;
+  return "host" + island + (arguments.host == 0 ? "" : "." + std::to_string(arguments.host));
 }
 
 int play(const Arguments& arguments, Role role, std::shared_ptr<const Registry> registry) {
@@ -105,14 +121,11 @@ int play(const Arguments& arguments, Role role, std::shared_ptr<const Registry> 
   auto credentials = cluster::load_credentials(credential_files(config));
   if (!credentials.ok()) return fail(credentials.status());
   if (Status status = claim_directory(config.directory); !status.ok()) return fail(status);
-  const std::string file =
-      role == Role::kController
-          ? "controller"
-          : (role == Role::kHost ? "host" : "scheduler") + std::to_string(arguments.island);
+  const std::string file = file_of(arguments, role);
   cluster::ProcessOptions options;
   options.credentials = *credentials;
   options.advertise = config.advertise;
-  options.name = {role, role == Role::kController ? 0 : arguments.island};
+  options.name = name_of(arguments, role);
   options.join_timeout_ns = static_cast<std::uint64_t>(arguments.join_timeout_s * 1e9);
   if (role == Role::kController) {
     std::random_device device;
@@ -153,7 +166,7 @@ int play(const Arguments& arguments, Role role, std::shared_ptr<const Registry> 
   }
   // Whoever started it ends all of the cluster when it ends one of it.
   if (signal == SIGTERM && role == Role::kHost && !arguments.dies_with_parent) {
-    leave(options, config.drain_ms, signals);
+    leave(options, arguments.island, config.drain_ms, signals);
   }
   process->reset();
   if (signal != kAnew) return kDone;
@@ -172,7 +185,17 @@ void add_role_flags(CLI::App& role_verb, int& exit_code, Role role,
     verb->add_option("--options", arguments->options,
                      "more words of connect(): policy=shares,runs_in_flight=64");
   } else {
-    verb->add_option("--island", arguments->island, "which one it is of")->capture_default_str();
+    verb->add_option("--island", arguments->island, "which one it is of")
+        ->check(CLI::Range(0u, transport::ClusterLinks::kIslandsMax - 1))
+        ->capture_default_str();
+    if (role == Role::kHost) {
+      verb->add_option(
+              "--host", arguments->host,
+              "which of the hosts of its island, where --hosts of the controller says that "
+              "there are several")
+          ->check(CLI::Range(0u, actor::kHostsMax - 1))
+          ->capture_default_str();
+    }
     verb->add_option("--join-timeout", arguments->join_timeout_s,
                      "seconds until there is a controller that takes it")
         ->capture_default_str();

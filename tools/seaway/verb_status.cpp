@@ -54,20 +54,17 @@ void print(const Arguments& arguments, const ClusterLook& look, const ClusterLoo
   std::fflush(stdout);
 }
 
-/// Until each island has its scheduler and its host.
+/// Until each island has its scheduler and its hosts.
 Status wait_for_all(const Arguments& arguments, const Clock& clock,
                     const transport::Credentials& shown) {
   const std::uint64_t until_ns =
       clock.now_ns() + static_cast<std::uint64_t>(arguments.wait_s * 1e9);
   for (;;) {
     const auto look = look_at_cluster(arguments.address(), clock, shown);
-    if (look.ok() && look->schedulers == look->islands && look->hosts == look->islands) return {};
+    if (look.ok() && look->is_complete()) return {};
     if (clock.now_ns() >= until_ns) {
       return deadline_exceeded(arguments.address() + " is not complete in time: " +
-                               (look.ok() ? std::to_string(look->schedulers) + " schedulers and " +
-                                                std::to_string(look->hosts) + " hosts of " +
-                                                std::to_string(look->islands) + " islands are there"
-                                          : look.status().message()));
+                               (look.ok() ? look->whos_there() : look.status().message()));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "children.hpp"
 #include "cluster/credentials.hpp"
+#include "cluster/embedded.hpp"
 #include "cluster/process.hpp"
 #include "cluster_look.hpp"
 #include "config_flags.hpp"
@@ -68,6 +69,18 @@ std::string with_any_port(const std::string& network) {
   return transport::join_addresses(all);
 }
 
+/// With what `options` say of processes: they go before settings. What the controller would refuse
+/// is refused here, and not in its log.
+Result<ClusterConfig> with_options(ClusterConfig config, const std::string& options) {
+  const auto cluster = cluster::parse_embedded(spec_of(config, options));
+  if (!cluster.ok()) return cluster.status();
+  if (Status status = cluster::check_for_processes(*cluster); !status.ok()) return status;
+  config.islands = cluster->islands;
+  config.devices = cluster->devices;
+  config.hosts = cluster->hosts;
+  return config;
+}
+
 /// With what `--tls auto` makes, where it is asked for.
 Result<ClusterConfig> prepare(ClusterConfig config, const std::string& tls, std::string& token) {
   // Its processes are known as its own, and each is told where it listens.
@@ -116,6 +129,7 @@ Status start_all(Children& children, const ClusterConfig& config, const std::str
   for (const auto& [flag, value] :
        {std::pair<const char*, std::uint64_t>("--islands", config.islands),
         {"--devices", config.devices},
+        {"--hosts", config.hosts},
         {"--threads", config.threads},
         {"--heartbeat-ms", config.heartbeat_ms},
         {"--silence-ms", config.silence_ms}}) {
@@ -128,16 +142,22 @@ Status start_all(Children& children, const ClusterConfig& config, const std::str
   controller.insert(controller.end(), {"--listen", controller_address(config.directory) + more});
   if (!options.empty()) controller.insert(controller.end(), {"--options", options});
   if (Status status = start("controller", controller); !status.ok()) return status;
+  const std::string join = controller_address(config.directory);
   for (std::uint32_t island = 0; island < config.islands; ++island) {
     const std::string number = std::to_string(island);
-    for (const std::string role : {"scheduler", "host"}) {
-      std::string listen = "unix:" + config.directory + "/" + role + number + ".sock";
-      if (role == "host" && !network.empty()) listen += "," + with_any_port(network);
-      const bool is_other = role == "host" && !host_program.empty();
-      std::vector<std::string> words = {"--island", number,   "--listen",
-                                        listen,     "--join", controller_address(config.directory)};
-      if (!is_other) words.insert(words.begin(), role);
-      Status status = start(role + " " + number, std::move(words), is_other ? host_program : "");
+    const std::string scheduler = "scheduler" + number;
+    Status status = start("scheduler " + number,
+                          {"scheduler", "--island", number, "--listen",
+                           "unix:" + config.directory + "/" + scheduler + ".sock", "--join", join});
+    if (!status.ok()) return status;
+    for (std::uint32_t host = 0; host < config.hosts; ++host) {
+      const std::string name = number + (host == 0 ? "" : "." + std::to_string(host));
+      std::string listen = "unix:" + config.directory + "/host" + name + ".sock";
+      if (!network.empty()) listen += "," + with_any_port(network);
+      std::vector<std::string> words = {"--island", number, "--listen", listen, "--join", join};
+      if (host > 0) words.insert(words.end(), {"--host", std::to_string(host)});
+      if (host_program.empty()) words.insert(words.begin(), "host");
+      status = start("host " + name, std::move(words), host_program);
       if (!status.ok()) return status;
     }
   }
@@ -168,10 +188,11 @@ int up(const Arguments& arguments) {
   }
   const auto settings = load_settings(flags);
   if (!settings.ok()) return fail(settings.status());
-  if (Status status = claim_directory(settings->config.directory); !status.ok())
-    return fail(status);
+  const auto wanted = with_options(settings->config, arguments.options);
+  if (!wanted.ok()) return fail(wanted.status());
+  if (Status status = claim_directory(wanted->directory); !status.ok()) return fail(status);
   std::string token;
-  const auto prepared = prepare(settings->config, arguments.tls, token);
+  const auto prepared = prepare(*wanted, arguments.tls, token);
   if (!prepared.ok()) return fail(prepared.status());
   const ClusterConfig& config = *prepared;
   const std::string address = controller_address(config.directory);
@@ -197,13 +218,15 @@ int up(const Arguments& arguments) {
     if (children.has_ended_well("controller")) break;
     if (is_ready) continue;
     const auto state = look_at_cluster(address, clock);
-    if (state.ok() && state->schedulers == config.islands && state->hosts == config.islands) {
+    if (state.ok() && state->is_complete()) {
       is_ready = true;
+      const std::string hosts =
+          state->hosts_each == 1 ? "a host" : std::to_string(state->hosts_each) + " hosts";
       std::printf(
-          "ready in %.2f s: %u islands of %u devices, each with a scheduler and a host\n"
+          "ready in %.2f s: %u islands of %u devices, each with a scheduler and %s\n"
           "address: %s\nlogs: %s/*.log\nend it with Ctrl-C, or with `seaway down`\n",
           static_cast<double>(clock.now_ns() - begin_ns) / 1e9, config.islands, config.devices,
-          address.c_str(), config.directory.c_str());
+          hosts.c_str(), address.c_str(), config.directory.c_str());
       tell_network(state->json.value("address", ""), config, token);
       std::fflush(stdout);
     } else if (clock.now_ns() - begin_ns > static_cast<std::uint64_t>(arguments.ready_s * 1e9)) {
@@ -247,6 +270,7 @@ void add_up(CLI::App& app, int& exit_code) {
                     "auto: make certificates and a token for --listen tls:HOST:PORT");
   start->footer(
       "example: seaway up --islands 2 --devices 4\n"
+      "         seaway up --islands 2 --hosts 2 --devices 4\n"
       "         seaway up --listen tls:127.0.0.1:0 --tls auto\n"
       "         seaway up --directory ./run --options device_memory=64MiB");
   start->callback([arguments, &exit_code] { exit_code = up(*arguments); });

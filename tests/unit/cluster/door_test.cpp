@@ -22,6 +22,7 @@ const RoleName kController{Role::kController, 0};
 const RoleName kHost{Role::kHost, 1};
 const RoleName kScheduler{Role::kIsland, 1};
 const RoleName kClient{Role::kClient, 3};
+const RoleName kAnnex{Role::kAnnex, actor::annex_of(1, 2)};
 
 Frame message(const std::function<void(Message::Builder)>& fill) {
   wire::FrameBuilder builder;
@@ -32,6 +33,18 @@ Frame message(const std::function<void(Message::Builder)>& fill) {
 Status hear(const RoleName& from, const RoleName& to,
             const std::function<void(Message::Builder)>& fill) {
   return check_at_door(from, to, message(fill), kLimits);
+}
+
+/// `frame`, whose pointer to a list of `size` elements, or of as many words of structs, says now
+/// that they are bits.
+Frame with_bits_for_list(const Frame& frame, std::uint64_t size) {
+  std::vector<std::uint64_t> words(frame.words().begin(), frame.words().end());
+  for (std::uint64_t& word : words) {
+    if ((word & 3) == 1 && word >> 35 == size) {
+      word = (word & ~(std::uint64_t{7} << 32)) | 1ULL << 32;
+    }
+  }
+  return Frame::make(words.size(), [&](auto out) { std::ranges::copy(words, out.begin()); });
 }
 
 TEST(Door, AClientSpeaksInItsOwnNameAlone) {
@@ -107,16 +120,64 @@ TEST(Door, JoiningIsDoneByWhoeverJoins) {
 }
 
 TEST(Door, AListOfAnotherTypeIsRefusedBeforeAnybodyReadsIt) {
-  Frame frame = message([](Message::Builder m) { m.initArrived(4); });
+  const Frame frame = message([](Message::Builder m) { m.initArrived(4); });
   ASSERT_TRUE(check_at_door(kHost, kController, frame, kLimits).ok());
-  // The pointer says bits now, of which a number has 64.
-  std::vector<std::uint64_t> words(frame.words().begin(), frame.words().end());
-  for (std::uint64_t& word : words) {
-    if ((word & 3) == 1 && word >> 35 == 4) word = (word & ~(std::uint64_t{7} << 32)) | 1ULL << 32;
-  }
-  frame = Frame::make(words.size(), [&](auto out) { std::ranges::copy(words, out.begin()); });
 
-  EXPECT_EQ(check_at_door(kHost, kController, frame, kLimits).code(), StatusCode::kProtocolError);
+  EXPECT_EQ(check_at_door(kHost, kController, with_bits_for_list(frame, 4), kLimits).code(),
+            StatusCode::kProtocolError);
+}
+
+TEST(Door, AnAnnexTalksWithItsOwnHostAlone) {
+  const auto orders = [](Message::Builder m) { m.initAnnexOrders(1)[0].setDrop(7); };
+  const auto answers = [](Message::Builder m) { m.initAnnexAnswers(1)[0].setTicket(7); };
+  const auto compile = [](Message::Builder m) { m.initCompile().setId(7); };
+  const auto compiled = [](std::uint32_t host) {
+    return [host](Message::Builder m) { m.initCompiled().setHost(host); };
+  };
+  const RoleName other_host{Role::kHost, 0}, other_annex{Role::kAnnex, actor::annex_of(1, 1)};
+
+  EXPECT_TRUE(hear(kHost, kAnnex, orders).ok());
+  EXPECT_TRUE(hear(kHost, kAnnex, compile).ok());
+  EXPECT_TRUE(hear(kAnnex, kHost, answers).ok());
+  EXPECT_TRUE(hear(kAnnex, kHost, compiled(2)).ok());
+  EXPECT_EQ(hear(kAnnex, kHost, compiled(1)).message(),
+            "host 2 of island 1 has named host 1, which does not exist or is not its own");
+  for (const RoleName& stranger : {kController, kScheduler, kClient, other_host, other_annex}) {
+    EXPECT_EQ(hear(kAnnex, stranger, answers).code(), StatusCode::kProtocolError);
+    EXPECT_EQ(hear(kAnnex, stranger, compiled(2)).code(), StatusCode::kProtocolError);
+    EXPECT_EQ(hear(stranger, kAnnex, orders).code(), StatusCode::kProtocolError);
+    EXPECT_EQ(hear(stranger, kAnnex, compile).code(), StatusCode::kProtocolError);
+  }
+}
+
+TEST(Door, AnAnnexSaysNothingThatAHostSays) {
+  for (const auto& fill : std::vector<std::function<void(Message::Builder)>>{
+           [](Message::Builder m) { m.initArrived(1); }, [](Message::Builder m) { m.initDones(); },
+           [](Message::Builder m) { m.initPeer(); }, [](Message::Builder m) { m.initBulk(); },
+           [](Message::Builder m) { m.initAnnexOrders(1); }}) {
+    EXPECT_FALSE(hear(kAnnex, kHost, fill).ok());
+    EXPECT_FALSE(hear(kAnnex, kController, fill).ok());
+  }
+  EXPECT_FALSE(check_at_door(kAnnex, kController, join_frame(kAnnex, 1), kLimits).ok());
+  EXPECT_FALSE(hear(kHost, kAnnex, [](Message::Builder m) { m.initAnnexAnswers(1); }).ok());
+  EXPECT_FALSE(hear(kHost, kController, [](Message::Builder m) { m.initAnnexOrders(1); }).ok());
+}
+
+TEST(Door, WhatAnnexesAreOrderedIsReadToItsEnd) {
+  const auto hear_spoilt = [](std::uint64_t size,
+                              const std::function<void(wire::AnnexOrder::Builder)>& fill) {
+    const Frame frame = message([&](Message::Builder m) { fill(m.initAnnexOrders(1)[0]); });
+    EXPECT_TRUE(check_at_door(kHost, kAnnex, frame, kLimits).ok());
+    return check_at_door(kHost, kAnnex, with_bits_for_list(frame, size), kLimits).code();
+  };
+
+  // A place has two words.
+  EXPECT_EQ(hear_spoilt(10, [](auto order) { order.initRun().initOperands(5); }),
+            StatusCode::kProtocolError);
+  EXPECT_EQ(hear_spoilt(10, [](auto order) { order.initRun().initOutputs(5); }),
+            StatusCode::kProtocolError);
+  EXPECT_EQ(hear_spoilt(5, [](auto order) { order.initWrite().initData(5); }),
+            StatusCode::kProtocolError);
 }
 
 TEST(Door, BytesThatAreNoMessageAreRefused) {

@@ -80,7 +80,8 @@ TEST_F(DoorkeeperTest, ATokenSaysWhoItsHolderIs) {
   EXPECT_EQ(client->kind, Kind::kClient);
   EXPECT_EQ(client->tenant, "ann");
   EXPECT_TRUE(Doorkeeper::may_enrol(*client, {Role::kClient, 0}).ok());
-  for (const RoleName& role : {RoleName{Role::kHost, 0}, RoleName{Role::kIsland, 0}}) {
+  for (const RoleName& role : {RoleName{Role::kHost, 0}, RoleName{Role::kIsland, 0},
+                               RoleName{Role::kAnnex, actor::annex_of(0, 1)}}) {
     EXPECT_EQ(Doorkeeper::may_enrol(*client, role).code(), StatusCode::kPermissionDenied);
     EXPECT_EQ(Doorkeeper::may_enrol(*admin, role).code(), StatusCode::kPermissionDenied);
     EXPECT_TRUE(Doorkeeper::may_enrol(*worker, role).ok());
@@ -104,6 +105,8 @@ TEST_F(DoorkeeperTest, ACertificateSaysWhoItsHolderIs) {
   EXPECT_TRUE(Doorkeeper::may_enrol(*host, {Role::kHost, 1}).ok());
   EXPECT_FALSE(Doorkeeper::may_enrol(*host, {Role::kHost, 2}).ok());
   EXPECT_FALSE(Doorkeeper::may_enrol(*host, {Role::kIsland, 1}).ok());
+  EXPECT_TRUE(Doorkeeper::may_enrol(*host, {Role::kAnnex, actor::annex_of(1, 2)}).ok());
+  EXPECT_FALSE(Doorkeeper::may_enrol(*host, {Role::kAnnex, actor::annex_of(2, 1)}).ok());
   for (const char* unknown : {"host/", "host/x", "host/1/2", "workers", "controller/1", "king"}) {
     EXPECT_EQ(code_of(with_certificate(unknown)), StatusCode::kPermissionDenied) << unknown;
   }

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/enrolment_messages.hpp"
-#include "cluster/member.hpp"
+#include "cluster/shape.hpp"
 
 namespace seaway::cluster {
 namespace {
@@ -65,6 +65,53 @@ TEST(Enrolment, RefusesIslandsThatAreNotThereAndSecondControllers) {
   EXPECT_EQ(enrolment.enrol({Role::kController, 0}).status().code(), StatusCode::kInvalidArgument);
 }
 
+TEST(Enrolment, HasTheAnnexesOfEachIsland) {
+  Enrolment enrolment(Shape(2, 3));
+  const RoleName last{Role::kAnnex, actor::annex_of(1, 2)};
+
+  const auto place = enrolment.enrol(last);
+
+  ASSERT_TRUE(place.ok()) << place.status().to_string();
+  EXPECT_EQ(place->process, process_of(last, Shape(2, 3)));
+  EXPECT_EQ(enrolment.enrol({Role::kClient, 0})->process, place->process + 1);
+  const auto told = [](const Result<Enrolment::Place>& refused) {
+    EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
+    return refused.status().message();
+  };
+  EXPECT_EQ(told(enrolment.enrol({Role::kAnnex, actor::annex_of(1, 3)})),
+            "there is no host 3 of island 1; an island of this cluster has 3 hosts, 0 to 2; give "
+            "the controller more with hosts");
+  EXPECT_EQ(told(enrolment.enrol({Role::kAnnex, actor::annex_of(2, 1)})),
+            "there is no island 2; the cluster has islands 0 to 1");
+  EXPECT_EQ(told(enrolment.enrol({Role::kAnnex, actor::annex_of(1, 0)})),
+            "host 0 of island 1 is no annex; an island of this cluster has 3 hosts, 0 to 2; join "
+            "as the island's host");
+  EXPECT_EQ(told(Enrolment(2).enrol({Role::kAnnex, actor::annex_of(1, 1)})),
+            "there is no host 1 of island 1; an island of this cluster has 1 host, number 0; give "
+            "the controller more with hosts");
+}
+
+TEST(Enrolment, AsksAnnexesForNativeFunctionsAsWell) {
+  Enrolment enrolment(Shape(1, 2));
+  const NativeName scale{"scale", 5};
+  const auto host = enrolment.enrol({Role::kHost, 0});
+  const auto annex = enrolment.enrol({Role::kAnnex, actor::annex_of(0, 1)});
+  ASSERT_TRUE(enrolment.announce(host->process, 1, "unix:/a", {scale}).ok());
+  ASSERT_TRUE(enrolment.check_native(scale).ok()) << "the annex has not said where it listens";
+
+  ASSERT_TRUE(enrolment.announce(annex->process, 1, "unix:/b").ok());
+  const Status missing = enrolment.check_native(scale);
+  ASSERT_TRUE(enrolment.announce(annex->process, 1, "unix:/b", {{"scale", 6}}).ok());
+  const Status other = enrolment.check_native(scale);
+  ASSERT_TRUE(enrolment.announce(annex->process, 1, "unix:/b", {scale}).ok());
+
+  EXPECT_EQ(missing.code(), StatusCode::kNotFound);
+  EXPECT_NE(missing.message().find("the program of host 1 of island 0"), std::string::npos)
+      << missing.message();
+  EXPECT_EQ(other.code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(enrolment.check_native(scale).ok());
+}
+
 TEST(Enrolment, GivesEachClientANumberThatNoOtherHasHad) {
   Enrolment enrolment(2);
   const auto one = enrolment.enrol({Role::kClient, 0});
@@ -115,6 +162,10 @@ TEST(Enrolment, FindsWhoHasSaidWhereItListensInThisLife) {
 TEST(EnrolmentMessages, AreReadAsTheyWereWritten) {
   const auto enrol = read_question(to_frame(EnrolQuestion{kHost1}));
   EXPECT_EQ(std::get<EnrolQuestion>(*enrol).name, kHost1);
+  const RoleName annex{Role::kAnnex, actor::annex_of(1, 1)};
+  const auto of_annex = read_question(to_frame(EnrolQuestion{annex}));
+  ASSERT_TRUE(of_annex.ok()) << of_annex.status().to_string();
+  EXPECT_EQ(std::get<EnrolQuestion>(*of_annex).name, annex);
   const auto announce = read_question(to_frame(AnnounceQuestion{4, 7, "unix:/a"}));
   EXPECT_EQ(std::get<AnnounceQuestion>(*announce).process, 4u);
   EXPECT_EQ(std::get<AnnounceQuestion>(*announce).life, 7u);
@@ -145,8 +196,9 @@ TEST(EnrolmentMessages, OfAnotherKindAreProtocolErrors) {
   const Frame nonsense =
       Frame::make(2, [](std::span<std::uint64_t> words) { words[0] = words[1] = ~0ull; });
   EXPECT_EQ(read_question(nonsense).status().code(), StatusCode::kProtocolError);
-  EXPECT_EQ(read_question(to_frame(EnrolQuestion{{static_cast<Role>(9), 0}})).status().code(),
-            StatusCode::kProtocolError);
+  EXPECT_EQ(
+      read_question(to_frame(EnrolQuestion{{static_cast<Role>(actor::kRoles), 0}})).status().code(),
+      StatusCode::kProtocolError);
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ class GatehouseTest : public testing::Test {
   int stops_ = 0;
   transport::TokenStore store_;
   std::string ann_, worker_;
-  Gatehouse gatehouse_{{.islands = 2,
+  Gatehouse gatehouse_{{.shape = 2,
                         .life = 1,
                         .cluster = 7,
                         .spec = "embedded:islands=2",

@@ -34,7 +34,12 @@ class SumKernel final : public function::Executable {
   Status run(std::span<const function::ShardedBuffer> operands,
              std::span<const function::ShardedBuffer> outputs, function::ShardedBuffer,
              std::size_t shards, function::Parallelism*) const override {
-    for (std::size_t shard = 0; shard < shards; ++shard) {
+    return run_stage(0, false, operands, outputs, {}, {0, shards, shards}, nullptr);
+  }
+  Status run_stage(std::size_t, bool, std::span<const function::ShardedBuffer> operands,
+                   std::span<const function::ShardedBuffer> outputs, function::ShardedBuffer,
+                   function::ShardRange shards, function::Parallelism*) const override {
+    for (std::size_t shard = shards.begin; shard < shards.end; ++shard) {
       std::array<float, 16> sums;
       sums.fill(1);
       for (const function::ShardedBuffer& operand : operands) {
@@ -166,12 +171,14 @@ class HostWorld {
  public:
   explicit HostWorld(std::uint32_t devices = 1, std::uint64_t device_bytes = 1 << 20,
                      HostId host = 0, transport::LocalBulk* shared = nullptr,
-                     Integrity integrity = {})
+                     Integrity integrity = {}, std::uint32_t hosts = 1)
       : bulk(shared ? *shared : own_bulk_),
         core({.host = host,
               .island = host,
               .devices = devices,
+              .hosts = hosts,
               .device_bytes = device_bytes,
+              .is_process = hosts > 1,
               .integrity = integrity},
              backend, bulk, clock, events) {
     for (std::size_t parameters = 0; parameters < 4; ++parameters) {

@@ -13,11 +13,14 @@ namespace {
 using Kind = ProcessFault::Kind;
 
 /// A world of two islands in which nothing fails by itself, and clients take their time.
-World quiet_world(std::uint64_t seed) {
+World quiet_world(std::uint64_t seed, std::uint32_t hosts) {
   World world = make_process_world(seed);
   const World plain;
   world.cluster.islands = 2;
   world.cluster.devices = 2;
+  world.cluster.hosts = hosts;
+  world.cost.in_stages = hosts > 1;
+  if (hosts > 1) world.cluster.integrity = {};
   world.cluster.device_memory = world.cluster.host_memory = world.cluster.send_memory = 1 << 26;
   world.faults = {};
   world.is_memory_tight = world.has_failures = world.has_cancels = false;
@@ -49,10 +52,10 @@ struct Sum {
     return coverage.counts[static_cast<std::size_t>(feature)];
   }
 };
-Sum run_clean(const ProcessFaults& what, std::uint64_t worlds = 6) {
+Sum run_clean(const ProcessFaults& what, std::uint64_t worlds = 6, std::uint32_t hosts = 1) {
   Sum sum;
   for (std::uint64_t seed = 1; seed <= worlds; ++seed) {
-    const SeedReport report = run_process_world(quiet_world(seed), what);
+    const SeedReport report = run_process_world(quiet_world(seed, hosts), what);
     EXPECT_EQ(report.breach, Breach::kNone) << to_text(report);
     sum.counts.runs += report.counts.runs;
     sum.counts.failed += report.counts.failed;
@@ -134,6 +137,18 @@ TEST(ProcessRun, AHostThatIsKilledTakesItsRunsAndArrays) {
 
 TEST(ProcessRun, AMachineTakesBothWithIt) {
   EXPECT_GT(run_clean(faults({long_fault(Kind::kKillMachine, host(0))})).counts.failed, 0u);
+}
+
+TEST(ProcessRun, AnyOfItsHostsTakesAnIslandWithIt) {
+  const cluster::RoleName annex{actor::Role::kAnnex, actor::annex_of(0, 1)};
+  EXPECT_EQ(run_clean(faults({}), 3, 2).of(Feature::kHostLostWithArrays), 0u);
+
+  const Sum sum = run_clean(faults({kill(annex)}), 6, 2);
+  EXPECT_GT(sum.of(Feature::kHostLostWithArrays), 0u);
+  EXPECT_GT(sum.counts.failed, 0u);
+  for (const Kind kind : {Kind::kPause, Kind::kIsolate, Kind::kDeafen, Kind::kMute}) {
+    EXPECT_GT(run_clean(faults({long_fault(kind, annex)}), 3, 2).counts.failed, 0u);
+  }
 }
 
 TEST(ProcessRun, AHostThatIsNotHeardIsAsGoodAsDead) {

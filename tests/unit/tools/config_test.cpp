@@ -45,13 +45,14 @@ TEST(Settings, AreDefaultsWhenNobodySaysAnything) {
   ClusterConfig expected;
   expected.directory = "/run/seaway";
   EXPECT_EQ(settings.config, expected);
-  EXPECT_EQ(settings.all.size(), 17u);
+  EXPECT_EQ(settings.all.size(), 18u);
   for (const Setting& one : settings.all) EXPECT_EQ(one.origin, "default") << one.key;
 }
 
 TEST(Settings, OfAFileReachEachMember) {
   const Settings settings = of_file(R"(islands = 2
 devices = 3
+hosts = 3
 device_memory = "64MiB"
 host_memory = 4096
 threads = 5
@@ -71,6 +72,7 @@ drain_ms = 30)")
 
   const ClusterConfig expected = {.islands = 2,
                                   .devices = 3,
+                                  .hosts = 3,
                                   .device_memory = std::uint64_t{64} << 20,
                                   .host_memory = 4096,
                                   .threads = 5,
@@ -130,11 +132,12 @@ TEST(Settings, AnUnknownKeyIsAnErrorThatNamesTheNearest) {
   EXPECT_EQ(told(of_file("\ndevice = 4")),
             "INVALID_ARGUMENT: cluster.toml:2:1: no setting is called 'device'; did you mean "
             "devices?");
-  EXPECT_EQ(told(of_file("[cluster]\nislands = 2")),
-            "INVALID_ARGUMENT: cluster.toml:1:2: no setting is called 'cluster'; there are: "
-            "islands devices device_memory host_memory threads listen join advertise directory "
-            "token_file "
-            "ca_file cert_file key_file log_level heartbeat_ms silence_ms drain_ms");
+  EXPECT_EQ(
+      told(of_file("[cluster]\nislands = 2")),
+      "INVALID_ARGUMENT: cluster.toml:1:2: no setting is called 'cluster'; there are: "
+      "islands devices hosts device_memory host_memory threads listen join advertise directory "
+      "token_file "
+      "ca_file cert_file key_file log_level heartbeat_ms silence_ms drain_ms");
   EXPECT_EQ(told(of_flag("isles", "4")).substr(0, 56),
             "INVALID_ARGUMENT: --isles: no setting is called 'isles';");
 }
@@ -188,8 +191,9 @@ TEST(Settings, AVariableOfAnotherProgramIsLeftAlone) {
 
 TEST(Settings, EachNumberHasItsBounds) {
   const std::vector<std::tuple<std::string, std::uint64_t, std::uint64_t>> bounds = {
-      {"islands", 1, 1024},        {"devices", 1, 65'536},     {"threads", 0, 1024},
-      {"heartbeat_ms", 1, 60'000}, {"silence_ms", 2, 600'000}, {"drain_ms", 0, 600'000},
+      {"islands", 1, 1024},     {"devices", 1, 65'536},      {"hosts", 1, 64},
+      {"threads", 0, 1024},     {"heartbeat_ms", 1, 60'000}, {"silence_ms", 2, 600'000},
+      {"drain_ms", 0, 600'000},
   };
   for (const auto& [key, min, max] : bounds) {
     // A heartbeat that leaves room for the silences that are tried, and the other way round.

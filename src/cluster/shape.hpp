@@ -1,0 +1,34 @@
+// Shape: which processes a cluster has, and which of them plays which role.
+
+#pragma once
+
+#include <cstdint>
+
+#include "cluster/peers.hpp"
+#include "transport/wires.hpp"
+
+namespace seaway::cluster {
+
+struct EmbeddedOptions;
+
+/// How many processes play the roles of a cluster.
+struct Shape {
+  std::uint32_t islands = 1;
+  std::uint32_t hosts = 1;  // Of each island: from 1 to actor::kHostsMax.
+
+  Shape(std::uint32_t all_islands, std::uint32_t all_hosts = 1)
+      : islands(all_islands), hosts(all_hosts) {}
+  explicit Shape(const EmbeddedOptions& cluster);
+
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+/// Processes are numbered: the controller, then the scheduler and the host of each island, then the
+/// annexes of one island after the other's, then clients by their ids, from 1.
+transport::ProcessId process_of(const RoleName& name, const Shape& shape);
+/// Who plays the role of `process`. `process` may be any number: behind the annexes are clients.
+RoleName role_of(transport::ProcessId process, const Shape& shape);
+/// The last process that is no client's.
+transport::ProcessId last_role_process(const Shape& shape);
+
+}  // namespace seaway::cluster

@@ -1,0 +1,127 @@
+// Annexes: the memory and the devices of an island's other hosts, as its first host sees them.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "device/annex_order.hpp"
+#include "device/host_plan.hpp"
+#include "function/executable.hpp"
+
+namespace seaway::device {
+
+class Annexes;
+
+/// Which shards of a value are on which host. The devices of an island are dealt to its hosts in
+/// order, and those of a group go up: the shards of a host are neighbours.
+struct HostShare {
+  std::uint32_t host = 0;
+  std::uint32_t begin = 0, end = 0;  // Shards.
+};
+
+/// The part of one allocation that lies on annexes; the part of this host, and room for copies of
+/// the rest, is a slab. It ends everywhere with this object. Neither copied nor moved.
+class Room {
+ public:
+  ~Room();
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+  RoomId id() const { return id_; }
+  /// Of annexes alone.
+  const std::vector<HostShare>& shares() const { return shares_; }
+
+ private:
+  friend class Annexes;
+  Room(Annexes& annexes, RoomId id, std::vector<HostShare> shares)
+      : annexes_(annexes), id_(id), shares_(std::move(shares)) {}
+
+  Annexes& annexes_;
+  const RoomId id_;
+  const std::vector<HostShare> shares_;
+};
+
+/// Asks the annexes of an island for memory and work. Whatever is asked of one is done in the order
+/// of asking, so that nobody waits for a write, and what is read is what was there when it was
+/// asked for. Answers come later, by answer(). What is copied goes through this host.
+///
+/// A pure core; not thread-safe. Rooms and executables that it has given out end before it.
+class Annexes {
+ public:
+  /// With one host there are none. Requires `hosts` to divide `devices`, or `hosts` = 1.
+  Annexes(std::uint32_t hosts, std::uint32_t devices);
+
+  bool any() const { return hosts_ > 1; }
+  /// Some of these devices are an annex's.
+  bool has_some_of(const DeviceMask& devices) const {
+    return any() && intersects(devices, annex_devices_);
+  }
+  /// Of a group's devices, in order of hosts; this host's is first, if it has any.
+  std::vector<HostShare> shares_of(const std::vector<DeviceId>& devices) const;
+
+  /// Null when none of the devices is an annex's, or there are no bytes.
+  std::unique_ptr<Room> make(const std::vector<DeviceId>& devices, std::uint64_t shard_bytes);
+
+  using Done = std::function<void(const Status& status)>;
+
+  /// Copies bytes [offset, offset + bytes) of each shard of the annexes from `from`, which is a
+  /// buffer of all shards, at offset 0.
+  void write(const Room& room, std::uint64_t offset, std::uint64_t bytes,
+             function::ShardedBuffer from);
+  /// The other way. `to` stays valid until `done` is called, once, later.
+  void read(const Room& room, std::uint64_t offset, std::uint64_t bytes, function::ShardedBuffer to,
+            Done done);
+  /// Runs a stage on each annex among `shares`; `run.ticket` and `run.shards` are set for each.
+  /// `done` is called once, later, with the first error; at once if there is none among them.
+  void run(RunStage run, const std::vector<HostShare>& shares, Done done);
+  /// `executable`, which annexes know too until the last copy of what this returns has ended.
+  std::shared_ptr<const function::Executable> share(
+      FunctionId id, std::shared_ptr<const function::Executable> executable);
+
+  /// What an annex has answered. Errors: kProtocolError when nothing was asked with that ticket, or
+  /// it is not as many bytes as were asked for.
+  Status answer(AnnexAnswer answer);
+
+  /// What is to be said, to hosts 1, 2, ..; the caller takes it.
+  std::map<std::uint32_t, std::vector<AnnexOrder>>& outbox() { return outbox_; }
+  /// Nothing is waited for.
+  bool is_quiet() const { return questions_.empty(); }
+  std::uint32_t hosts() const { return hosts_; }
+
+ private:
+  friend class Room;
+
+  /// One of which the parts are answered one by one.
+  struct Errand {
+    std::size_t open = 0;
+    Status status = {};
+    Done done;
+  };
+  struct Question {
+    std::shared_ptr<Errand> errand;
+    RoomRange range;             // Of a read,
+    function::ShardedBuffer to;  // at the range's offset.
+  };
+
+  std::uint32_t host_of(DeviceId device) const { return device / devices_per_host_; }
+  std::uint64_t ask(const std::shared_ptr<Errand>& errand, Question question);
+  /// Calls `use` for each part of the annexes' shards that is small enough for one order.
+  void for_each_range(const Room& room, std::uint64_t offset, std::uint64_t bytes,
+                      const std::function<void(std::uint32_t host, const RoomRange& range)>& use);
+  void drop(const Room& room);
+
+  const std::uint32_t hosts_;
+  const std::uint32_t devices_per_host_;
+  DeviceMask annex_devices_;
+  RoomId last_room_ = 0;
+  std::uint64_t last_ticket_ = 0;
+  std::map<std::uint64_t, Question> questions_;  // By ticket.
+  std::map<std::uint32_t, std::vector<AnnexOrder>> outbox_;
+};
+
+}  // namespace seaway::device

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Islands of several hosts: `seaway up --hosts 2`, whoever of them is killed or told to end, and what is refused."""
+import os
+import signal
+import subprocess
+import unittest
+
+from processes_test import COMMAND, PATIENCE_S, processes_of, seaway, until
+from processes_test import Cluster
+
+
+class AnnexesTest(Cluster, unittest.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.others = []
+
+    def tearDown(self):
+        for process in self.others:
+            process.kill()
+            process.communicate()
+        super().tearDown()
+
+    def lives(self):
+        """By role and number, of those that are there; a host's only when it has joined with its annexes."""
+        state = self.status()
+        joined = {island["island"] for island in state.get("each_island", []) if island["host"]}
+        found = {}
+        for process in state["processes"]:
+            island = process.get("island", process["index"])
+            if not process["there"] or (process["role"] == "host" and island not in joined):
+                continue
+            name = f"{process['role']} {island}" + (f".{process['host']}" if process["role"] == "annex" else "")
+            found[name] = process["life"]
+        return found
+
+    def wait_for_lives(self, lives):
+        until(lambda: lives.items() <= self.lives().items(), f"{lives}", self.lives)
+
+    def run_demo(self, name):
+        done = seaway("run", name, "--cluster", self.address)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+
+    def popen(self, *words):
+        process = subprocess.Popen([COMMAND, *words, "--directory", self.directory],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.others.append(process)
+        return process
+
+    def test_two_islands_of_two_hosts_learn_digits_and_end_without_a_trace(self):
+        line = self.start("--islands", "2", "--hosts", "2", "--devices", "4")
+        self.assertIn("2 islands of 4 devices, each with a scheduler and 2 hosts", line)
+        self.assertEqual(sorted(processes_of(self.directory).values()),
+                         ["controller", "host 0", "host 0.1", "host 1", "host 1.1", "scheduler 0", "scheduler 1", "up"])
+        shown = seaway("status", "--cluster", self.address).stdout
+        self.assertIn("2 schedulers, 4 hosts, 0 clients", shown)
+        self.assertRegex(shown, r"(?m)^  annex +1\.1  life 1 +there unix:.*/host1\.1\.sock$")
+        annexes = [p for p in self.status()["processes"] if p["role"] == "annex"]
+        self.assertEqual([(p["island"], p["host"]) for p in annexes], [(0, 1), (1, 1)])
+
+        self.run_demo("digits")
+
+        self.assertEqual(seaway("down", "--cluster", self.address).returncode, 0)
+        self.assertEqual(self.up.wait(PATIENCE_S), 0)
+        until(lambda: not processes_of(self.directory), "the cluster has ended")
+        self.assertEqual([name for name in os.listdir(self.directory) if name.endswith(".sock")], [])
+
+    def test_an_island_begins_anew_when_any_of_its_hosts_is_killed(self):
+        self.start("--islands", "2", "--hosts", "2", "--devices", "4")
+        self.wait_for_lives({"host 1": 1, "annex 1.1": 1})
+
+        os.kill(self.process("host 1.1"), signal.SIGKILL)
+        self.wait_for_lives({"host 1": 2, "annex 1.1": 2, "host 0": 1, "annex 0.1": 1, "scheduler 1": 1})
+        self.run_demo("digits")
+
+        # An annex serves whoever speaks for its island.
+        os.kill(self.process("host 1"), signal.SIGKILL)
+        self.wait_for_lives({"host 1": 3, "annex 1.1": 2, "host 0": 1, "annex 0.1": 1})
+        self.run_demo("digits")
+
+    def test_annexes_begin_anew_with_their_controller_and_nobody_outlives_the_cluster(self):
+        self.start("--islands", "1", "--hosts", "3", "--devices", "6")
+        before = self.lives()
+
+        os.kill(self.process("controller"), signal.SIGKILL)
+        until(lambda: set(self.lives()) == set(before) and all(self.lives()[name] > before[name] for name in before),
+              "all are there again", self.lives)
+        self.run_demo("fig2")
+        self.up.kill()
+        self.up.wait()
+
+        until(lambda: not processes_of(self.directory), "all died with it")
+
+    def test_an_annex_that_is_told_to_end_drains_its_island_first(self):
+        self.popen("controller", "--hosts", "2", "--devices", "2", "--silence-ms", "30000")
+        self.popen("scheduler")
+        self.popen("host")
+        annex = self.popen("host", "--host", "1")
+        self.wait_for_lives({"host 0": 1, "annex 0.1": 1, "scheduler 0": 1})
+
+        annex.terminate()
+        self.assertEqual(annex.wait(PATIENCE_S), 0)
+        with open(self.directory + "/audit.log", encoding="utf-8") as file:
+            self.assertIn(" drains island 0\n", file.read())
+        self.popen("host", "--host", "1")
+
+        self.wait_for_lives({"host 0": 2, "annex 0.1": 2})
+        done = seaway("status", "--cluster", self.address, "--wait", str(PATIENCE_S))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.run_demo("fig2")
+        with open(self.directory + "/host0.1.address", encoding="utf-8") as file:
+            self.assertEqual(file.read(), f"unix:{self.directory}/host0.1.sock\n")
+
+    def test_what_hosts_cannot_be_is_refused_by_name(self):
+        for words, part in ((["--hosts", "3", "--devices", "4"], "hosts=3 does not divide devices=4"),
+                            (["--hosts", "65", "--devices", "65"], "allowed is a number from 1 to 64"),
+                            (["--hosts", "2", "--devices", "2", "--options", "shard_checksums=on"],
+                             "hosts=2 does not go with shard_checksums=on")):
+            for verb in ("up", "controller"):
+                done = seaway(verb, "--directory", self.directory, *words)
+                self.assertEqual(done.returncode, 2, words)
+                self.assertIn(part, done.stderr, words)
+        self.start("--islands", "1", "--hosts", "2", "--devices", "2")
+        done = seaway("host", "--host", "2", "--directory", self.directory)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("there is no host 2 of island 0; an island of this cluster has 2 hosts, 0 to 1", done.stderr)
+        done = seaway("host", "--host", "64", "--directory", self.directory)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--host", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
