@@ -46,21 +46,34 @@ ScratchDirectory::~ScratchDirectory() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-Result<Command> Command::start(const std::vector<std::string>& words) {
+Result<Command> Command::start(const std::vector<std::string>& words,
+                               const std::string& directory) {
+  std::vector<std::string> all = {"seaway"};
+  all.insert(all.end(), words.begin(), words.end());
+  return spawn("/proc/self/exe", std::move(all), directory);
+}
+
+Result<Command> Command::start_other(const std::vector<std::string>& words) {
+  auto command = spawn(words.front(), words, {});
+  if (command.ok()) return command;
+  return not_found(words.front() + " could not be started");
+}
+
+Result<Command> Command::spawn(const std::string& program, std::vector<std::string> words,
+                               const std::string& directory) {
   std::array<int, 2> ends;
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return resource_exhausted("no pipe could be made");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-  std::vector<std::string> all = {"seaway"};
-  all.insert(all.end(), words.begin(), words.end());
+  if (!directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
   std::vector<char*> pointers;
-  for (std::string& word : all) pointers.push_back(word.data());
+  for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   pid_t process = 0;
   const int error =
-      posix_spawn(&process, "/proc/self/exe", &actions, nullptr, pointers.data(), environ);
+      posix_spawnp(&process, program.c_str(), &actions, nullptr, pointers.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
   if (error == 0) return Command(process, ends[0]);
@@ -100,6 +113,17 @@ Status Command::wait_for(const std::string& words, double most_s) {
     text.append(buffer.data(), static_cast<std::size_t>(count));
   }
   return {};
+}
+
+int Command::wait_for_end(double most_s) {
+  const std::uint64_t until_ns = now_ns() + static_cast<std::uint64_t>(most_s * 1e9);
+  int status = 0;
+  while (::waitpid(process_, &status, WNOHANG) == 0) {
+    if (now_ns() > until_ns) return -1;
+    ::usleep(1000);
+  }
+  process_ = 0;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 std::uint64_t Command::wakes_of_children() const {

@@ -27,12 +27,17 @@ class ScratchDirectory {
   std::string path_;
 };
 
-/// This program, started with other words; its output is dropped once it was waited for. It gets
-/// SIGTERM at the end of this object, and SIGKILL two seconds later.
+/// This program, started with other words, or another one; its output is dropped once it was waited
+/// for. It gets SIGTERM at the end of this object, and SIGKILL two seconds later.
 class Command {
  public:
-  /// `words`: behind the program's name. Errors: kResourceExhausted.
-  static Result<Command> start(const std::vector<std::string>& words);
+  /// `words`: behind the program's name. `directory`: where it works; empty: where this one does.
+  /// Errors: kResourceExhausted.
+  static Result<Command> start(const std::vector<std::string>& words,
+                               const std::string& directory = {});
+  /// `words`: a program, as a path or as a name that is looked for in PATH, and what is behind it.
+  /// Errors: kNotFound.
+  static Result<Command> start_other(const std::vector<std::string>& words);
   ~Command();
   Command(Command&& other) noexcept;
   Command& operator=(Command&&) = delete;
@@ -40,12 +45,16 @@ class Command {
   /// Returns once its output has the line that begins with `words`. Errors: kDeadlineExceeded after
   /// `most_s` seconds; kHostLost when it ends before, with what it said.
   Status wait_for(const std::string& words, double most_s);
+  /// Returns its exit code once it has ended, or -1 after `most_s` seconds.
+  int wait_for_end(double most_s);
   pid_t process() const { return process_; }
   /// How often the threads of the processes that it has started have gone to sleep, so far.
   std::uint64_t wakes_of_children() const;
 
  private:
   Command(pid_t process, int output) : process_(process), output_(output) {}
+  static Result<Command> spawn(const std::string& program, std::vector<std::string> words,
+                               const std::string& directory);
 
   pid_t process_;
   int output_;

@@ -6,22 +6,26 @@
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
-#include <filesystem>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "benchmarks/support/command.hpp"
 #include "benchmarks/support/measure.hpp"
 #include "benchmarks/wire/ends.hpp"
 #include "benchmarks/wire/one_way.hpp"
 #include "benchmarks/wire/others.hpp"
+#include "benchmarks/wire/python_peers.hpp"
 
 namespace seaway::benchmarks {
 namespace {
 
 constexpr double kFast = 0.1;
+constexpr int kRounds = 50'000;
+constexpr int kPythonRounds = 5'000;
+constexpr int kQuickRounds = 200;
 struct Kind {
   const char* socket;
   const char* bound;  // Of wire.over_raw_socket.
@@ -101,15 +105,25 @@ void run_others(const std::string& directory, int rounds, const BenchReport::Par
   add("caf_net", "tcp", caf_net_us(rounds));
 }
 
-}  // namespace
+/// Systems that may not be there; where they are not, that is said and is no figure. Each polls or
+/// has threads that need a core of their own: nothing is pinned.
+void run_python_peers(const std::string& directory, bool is_quick, BenchReport& report) {
+  for (const PythonPeer& peer : python_peers()) {
+    const auto samples = python_peer_us(peer, directory, is_quick ? kQuickRounds : kPythonRounds);
+    if (!samples.ok()) {
+      std::fprintf(stderr, "seaway: bench wire: %s\n", samples.status().message().c_str());
+      continue;
+    }
+    report.add("wire.peer_round_trip_us", quantile(*samples, kFast), "us",
+               {{"peer", peer.name}, {"socket", "own"}, {"pinning", "none"}});
+  }
+}
 
-Status run_wire(const BenchOptions& options, BenchReport& report) {
-  const int rounds = options.quick ? 200 : 50'000;
+/// What has a core of its own.
+Status run_pinned(const std::string& directory, const BenchOptions& options, BenchReport& report) {
+  const int rounds = options.quick ? kQuickRounds : kRounds;
   const PinnedToOneCore pinned;
   const BenchReport::Params pinning = {{"pinning", pinned.pinned() ? "one_core" : "none"}};
-  std::string directory = std::filesystem::temp_directory_path() / "seaway_wire_XXXXXX";
-  if (!::mkdtemp(directory.data()))
-    return resource_exhausted("cannot make a directory for sockets");
   Status status;
   const auto expect = [&](bool holds, const std::string& figure, double value,
                           const std::string& bound) {
@@ -148,7 +162,16 @@ Status run_wire(const BenchOptions& options, BenchReport& report) {
     }
   }
   run_others(directory, rounds, pinning, report);
-  std::filesystem::remove_all(directory);
+  return status;
+}
+
+}  // namespace
+
+Status run_wire(const BenchOptions& options, BenchReport& report) {
+  const ScratchDirectory directory;
+  if (directory.path().empty()) return resource_exhausted("cannot make a directory for sockets");
+  Status status = run_pinned(directory.path(), options, report);
+  run_python_peers(directory.path(), options.quick, report);
   return status;
 }
 
