@@ -21,6 +21,7 @@ namespace {
 constexpr std::uint64_t kPauseStream = 0x7065657270617573;
 constexpr unsigned kRoleShift = 28;
 constexpr unsigned kLifeShift = 16;
+constexpr std::size_t kSpareBytesMax = std::size_t{64} << 10;
 /// In the place of a role: what follows is the number of a silo.
 constexpr std::uint32_t kSilos = 15;
 
@@ -96,7 +97,7 @@ void Peers::leave(ProcessId process) {
   Peer* const peer = find(process);
   if (!peer) return;
   peer->conversation->end();
-  write(process, *peer);
+  write(process, *peer, now_ns());
   wires_.forget(options_.self, process);
   left_[process] = {peer->attempt, peer->epoch_min};
   processes_.erase(peer->name);
@@ -121,8 +122,11 @@ void Peers::attach(ProcessId process) {
                  },
                  [this, hear, process](std::span<const std::byte> bytes) {
                    const auto hear_some = [&](std::span<const std::byte> some) {
-                     hear([this, process, copy = std::vector(some.begin(), some.end())] {
+                     std::vector<std::byte> copy = std::exchange(spare_, {});
+                     copy.assign(some.begin(), some.end());
+                     hear([this, process, copy = std::move(copy)]() mutable {
                        on_bytes(process, copy);
+                       if (copy.capacity() <= kSpareBytesMax) spare_ = std::move(copy);
                      });
                    };
                    if (bytes.size() > 1 && SEAWAY_FAULT(kReadInPieces)) {
@@ -137,6 +141,7 @@ void Peers::attach(ProcessId process) {
                      if (!peer) return;
                      peer->conversation->disconnected();
                      connect_later(process, *peer);
+                     set_timer();
                    });
                  },
                  [this, hear, process] {
@@ -190,15 +195,17 @@ void Peers::send_to_silo(ProcessId process, std::uint32_t silo, Frame frame) {
 void Peers::say(ProcessId process, Peer& peer, std::uint32_t channel, Frame frame,
                 transport::Lane lane) {
   ++counts_.frames;
-  const Status taken = peer.conversation->send(std::move(frame), now_ns(), channel, lane);
+  const std::uint64_t time_ns = now_ns();
+  const Status taken = peer.conversation->send(std::move(frame), time_ns, channel, lane);
   if (!taken.ok()) {
     // One frame less in a conversation would go unnoticed; its end does not.
     ++counts_.refused;
     peer.conversation->give_up(taken);
     return turn(process);
   }
-  write(process, peer);
-  set_timer();
+  write(process, peer, time_ns);
+  // What is due is never due sooner for it.
+  if (timer_ns_ == 0) set_timer();
 }
 
 void Peers::begin_anew(const RoleName& to, const Status& why) {
@@ -217,6 +224,7 @@ void Peers::on_bytes(ProcessId process, const std::vector<std::byte>& bytes) {
   Peer* const peer = find(process);
   if (!peer) return;
   peer->reader.feed(bytes);
+  const std::uint64_t time_ns = now_ns();
   for (;;) {
     auto packet = peer->reader.next();
     if (!packet.ok()) {
@@ -225,7 +233,7 @@ void Peers::on_bytes(ProcessId process, const std::vector<std::byte>& bytes) {
       break;
     }
     if (!*packet) break;
-    peer->conversation->receive(std::move(**packet), now_ns());
+    peer->conversation->receive(std::move(**packet), time_ns);
   }
   turn(process);
 }
@@ -240,7 +248,7 @@ void Peers::drop_connection(ProcessId process, Peer& peer) {
 /// What the conversation has to say is written, and what it has heard is delivered.
 void Peers::turn(ProcessId process) {
   Peer& peer = *find(process);
-  write(process, peer);
+  write(process, peer, now_ns());
   if (peer.conversation->is_open() && !peer.is_told) {
     peer.is_told = true;
     tell_({peer.name, peer.conversation->peer_epoch() >> kLifeShift, false, ""});
@@ -263,11 +271,8 @@ void Peers::turn(ProcessId process) {
   set_timer();
 }
 
-void Peers::write(ProcessId process, Peer& peer) {
-  std::vector<std::byte> bytes;
-  for (const transport::Packet& packet : peer.conversation->take_packets(now_ns())) {
-    transport::write_packet(packet, bytes);
-  }
+void Peers::write(ProcessId process, Peer& peer, std::uint64_t time_ns) {
+  auto bytes = peer.conversation->take_bytes(time_ns);
   if (!bytes.empty()) wires_.write(options_.self, process, std::move(bytes));
 }
 

@@ -119,7 +119,7 @@ class Peers {
   void attach(transport::ProcessId process);
   void on_bytes(transport::ProcessId process, const std::vector<std::byte>& bytes);
   void turn(transport::ProcessId process);
-  void write(transport::ProcessId process, Peer& peer);
+  void write(transport::ProcessId process, Peer& peer, std::uint64_t time_ns);
   void lose(transport::ProcessId process, Peer& peer);
   void drop_connection(transport::ProcessId process, Peer& peer);
   void connect_later(transport::ProcessId process, Peer& peer);
@@ -139,7 +139,8 @@ class Peers {
   std::map<RoleName, transport::ProcessId> processes_;
   /// Of those that were left: the last attempt, and the least epoch of the next.
   std::map<transport::ProcessId, std::pair<std::uint32_t, std::uint32_t>> left_;
-  std::uint64_t timer_ns_ = 0;  // When the timer is due; 0: there is none.
+  std::vector<std::byte> spare_;  // For what comes next.
+  std::uint64_t timer_ns_ = 0;    // When the timer is due; 0: there is none.
   actor::TimerId timer_ = 0;
   Counts counts_;
   std::shared_ptr<bool> is_here_;

@@ -12,6 +12,12 @@
 
 namespace seaway::transport {
 
+namespace {
+
+constexpr std::size_t kPacketsKept = 64;  // Room for so many stays from turn to turn.
+
+}  // namespace
+
 Conversation::Conversation(ConversationOptions options, std::uint64_t now_ns)
     : options_(std::move(options)), heard_ns_(now_ns), said_ns_(now_ns), bulk_(options_.bulk) {}
 
@@ -255,6 +261,25 @@ void Conversation::tick(std::uint64_t now_ns) {
 }
 
 std::vector<Packet> Conversation::take_packets(std::uint64_t now_ns) {
+  complete_packets(now_ns);
+  return std::exchange(packets_, {});
+}
+
+std::vector<std::byte> Conversation::take_bytes(std::uint64_t now_ns) {
+  complete_packets(now_ns);
+  std::size_t size = 0;
+  for (const Packet& packet : packets_) size += kPacketHeaderBytes + packet.frame.size_bytes();
+  std::vector<std::byte> bytes;
+  bytes.reserve(size);
+  for (const Packet& packet : packets_) write_packet(packet, bytes);
+  packets_.clear();
+  // Where much was said again, that room is not needed any more.
+  if (packets_.capacity() > kPacketsKept) packets_.shrink_to_fit();
+  return bytes;
+}
+
+/// With what is next on the bulk lane, and what the other end is owed.
+void Conversation::complete_packets(std::uint64_t now_ns) {
   if (is_open()) {
     while (auto chunk = bulk_.next()) {
       say(Packet::Kind::kChunk, chunk->number, {chunk->channel, std::move(chunk->frame)});
@@ -275,7 +300,6 @@ std::vector<Packet> Conversation::take_packets(std::uint64_t now_ns) {
       said_ns_ = now_ns;
     }
   }
-  return std::exchange(packets_, {});
 }
 
 std::uint64_t Conversation::hash() const {

@@ -83,6 +83,8 @@ class Conversation {
   // What came of it; each is handed out once.
   /// To be written to the connection, in order. Acknowledgements are gathered: take once a turn.
   std::vector<Packet> take_packets(std::uint64_t now_ns);
+  /// The same as bytes, and without memory for packets each time.
+  std::vector<std::byte> take_bytes(std::uint64_t now_ns);
   /// Received, in order.
   std::vector<Letter> take_letters();
   /// The connection is of no use: close it, and make another one unless this has ended.
@@ -117,6 +119,7 @@ class Conversation {
   void take_frame(Packet packet);
   void take_chunk(Packet packet);
   void say(Packet::Kind kind, std::uint64_t sequence = 0, Letter letter = {});
+  void complete_packets(std::uint64_t now_ns);
   void finish(Status reason);
   void break_off();
   std::uint64_t heartbeat_due_ns() const;

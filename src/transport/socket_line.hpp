@@ -42,6 +42,8 @@ struct SocketLine {
   void end_writing();
   /// The other end has hung up, without a look at what it has said before.
   bool has_gone() const;
+  /// Waits to be written, behind what waits already.
+  void push(std::vector<std::byte> bytes);
 
   kj::Own<kj::AsyncIoStream> stream;
   Caller caller;

@@ -563,10 +563,9 @@ void SocketWires::attach(ProcessId self, ProcessId peer, WirePort port) {
 void SocketWires::connect(ProcessId, ProcessId peer) { state_->begin(peer); }
 
 void SocketWires::write(ProcessId, ProcessId peer, std::vector<std::byte> bytes) {
-  const Line line = state_->peer_of(peer).line;
+  const Line& line = state_->peer_of(peer).line;
   if (!line || bytes.empty()) return;
-  line->unwritten_bytes += bytes.size();
-  line->unwritten.push_back(std::move(bytes));
+  line->push(std::move(bytes));
   // Too much waits for who does not read.
   if (line->unwritten_bytes > state_->options.unwritten_bytes_max) return line->cut();
   state_->write_soon(line);

@@ -64,6 +64,21 @@ TEST_F(Conversations, SendInOrderAndForgetWhatHasArrived) {
   EXPECT_EQ(right.peer_epoch(), 4u);
 }
 
+TEST_F(Conversations, SayTheSameAsBytesAndAsPackets) {
+  connect();
+  send(left, 1);
+  send(left, 2);
+  Conversation copy = left;
+
+  std::vector<std::byte> bytes;
+  for (const Packet& packet : copy.take_packets(now_ns)) write_packet(packet, bytes);
+
+  EXPECT_FALSE(bytes.empty());
+  EXPECT_EQ(left.take_bytes(now_ns), bytes);
+  EXPECT_TRUE(left.take_bytes(now_ns).empty());
+  EXPECT_EQ(left.hash(), copy.hash());
+}
+
 TEST_F(Conversations, WhatWasSentBeforeAConnectionGoesWithIt) {
   send(left, 1);
   send(left, 2);

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "unit/transport/socket_fixture.hpp"
@@ -26,6 +28,29 @@ TEST_F(SocketWiresTest, WhatWaitsToBeWrittenLeavesTogether) {
   EXPECT_EQ(peer->counts().written, 10'000u);
   EXPECT_EQ(wires->counts().read, 10'000u);
   EXPECT_LE(peer->counts().writes, 3u);
+}
+
+TEST_F(SocketWiresTest, SmallAndLargeWritesArriveInTheirOrder) {
+  auto wires = make(options());
+  auto peer = make_peer(1);
+  std::vector<std::byte> heard, written;
+  WirePort listening = port();
+  listening.on_bytes = [&heard](std::span<const std::byte> bytes) {
+    heard.insert(heard.end(), bytes.begin(), bytes.end());
+  };
+  wires->attach(0, 1, listening);
+  peer->attach(1, 0, port());
+  peer->connect(1, 0);
+  ASSERT_TRUE(run([&] { return connected_ == 2; }));
+
+  for (std::size_t i = 0; i < 600; ++i) {
+    const std::vector<std::byte> bytes(i % 7 == 0 ? 3000 : 1 + i % 200, std::byte(i));
+    written.insert(written.end(), bytes.begin(), bytes.end());
+    peer->write(1, 0, bytes);
+  }
+
+  EXPECT_TRUE(run([&] { return heard.size() == written.size(); }));
+  EXPECT_EQ(heard, written);
 }
 
 TEST_F(SocketWiresTest, WhoDoesNotReadIsClosedWhenTooMuchWaitsForHim) {
