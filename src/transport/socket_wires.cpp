@@ -563,7 +563,7 @@ void SocketWires::attach(ProcessId self, ProcessId peer, WirePort port) {
 void SocketWires::connect(ProcessId, ProcessId peer) { state_->begin(peer); }
 
 void SocketWires::write(ProcessId, ProcessId peer, std::vector<std::byte> bytes) {
-  const Line& line = state_->peer_of(peer).line;
+  const Line line = state_->peer_of(peer).line;
   if (!line || bytes.empty()) return;
   line->push(std::move(bytes));
   // Too much waits for who does not read.
