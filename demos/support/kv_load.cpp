@@ -160,6 +160,7 @@ Result<KvReport> run_kv_store(const Client& client, const KvOptions& options) {
   const Placement places{{{"user", options.users}}, std::vector<std::uint32_t>(options.users, 0)};
   const auto users = client.spawn<User>(places, board);
   if (!users.ok()) return users.status();
+  if (options.on_open) options.on_open();
 
   // All the time somebody dies: primaries, and a replica in between.
   KvReport report;
@@ -260,6 +261,12 @@ int run_kv(const DemoOptions& options) {
   }
   const auto client = connect(options.cluster.empty() ? kCluster : options.cluster);
   if (!client.ok()) return finish("kv", client.status());
+  if (!options.cluster.empty()) {
+    work.on_open = [] {
+      std::printf("the store is open\n");
+      std::fflush(stdout);
+    };
+  }
   const std::uint64_t begin_ns = clock.now_ns();
   const auto report = run_kv_store(*client, work);
   if (!report.ok()) return finish("kv", report.status());

@@ -17,6 +17,9 @@ struct KvOptions {
   /// Kills the host of that number, where a primary is to die. Null: the actor alone dies. Host 0,
   /// where the users are, is never asked for.
   std::function<Status(std::uint32_t host)> kill_host = {};
+  /// All actors are there, and the work begins: whoever ends from here on is replaced. May be
+  /// empty.
+  std::function<void()> on_open = {};
 };
 
 /// What has happened in a run that was right.

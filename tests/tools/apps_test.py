@@ -46,6 +46,8 @@ class AppsTest(Cluster, unittest.TestCase):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         until(lambda: sum(p["role"] == "client" and p["there"] for p in self.status()["processes"]) == 2,
               "both users are there")
+        # A store cannot be opened while a host is away.
+        self.assertEqual(kv.stdout.readline(), "the store is open\n")
         other.send_signal(signal.SIGKILL)
         other.wait()
         kills = 0
