@@ -1,4 +1,4 @@
-// The real clock, calibrated once at start.
+// The real clock: the processor's counter, held to the system's clock.
 
 #include "base/clock.hpp"
 
@@ -25,34 +25,76 @@ bool counter_is_steady() {
   source >> name;
   return name == "tsc" || name == "kvm-clock";
 }
+
+std::uint64_t counter() { return __rdtsc(); }
+#else
+bool counter_is_steady() { return false; }
+std::uint64_t counter() { return 0; }
 #endif
+
+/// Both clocks at one moment: of several tries the one that took least, as a thread may be
+/// interrupted between the two.
+ClockReading read_both() {
+  ClockReading best;
+  std::uint64_t least = UINT64_MAX;
+  for (int i = 0; i < 4; ++i) {
+    const std::uint64_t before = counter();
+    const std::uint64_t ns = system_now_ns();
+    const std::uint64_t took = counter() - before;
+    if (took >= least) continue;
+    least = took;
+    best = {before + took / 2, ns};
+  }
+  return best;
+}
 
 }  // namespace
 
-RealClock::RealClock() {
-#if defined(__x86_64__)
-  if (!counter_is_steady()) return;
-  // Two milliseconds fix the rate to about one part in 10^4, enough for figures and deadlines.
-  const std::uint64_t tick = __rdtsc();
-  const std::uint64_t start = system_now_ns();
-  std::uint64_t now = start;
-  while (now - start < 2'000'000) now = system_now_ns();
-  const std::uint64_t ticks = __rdtsc() - tick;
-  tick_start_ = tick + ticks;
-  ns_start_ = now;
-  ns_per_tick_ = static_cast<double>(now - start) / static_cast<double>(ticks);
-#endif
+RealClock::RealClock() : uses_counter_(counter_is_steady()) {
+  if (!uses_counter_) return;
+  constexpr std::uint64_t kCalibrationNs = 2'000'000;
+  first_ = read_both();
+  while (system_now_ns() - first_.ns < kCalibrationNs) continue;
+  write(CounterLine::through(first_, read_both()));
+}
+
+void RealClock::write(const CounterLine& line) const {
+  tick_.store(line.tick, std::memory_order_relaxed);
+  ns_.store(line.ns, std::memory_order_relaxed);
+  ns_per_tick_.store(line.ns_per_tick, std::memory_order_relaxed);
+  correction_.store(line.correction, std::memory_order_relaxed);
+  ticks_per_look_.store(line.ticks_per_look, std::memory_order_relaxed);
+}
+
+CounterLine RealClock::line() const {
+  for (;;) {
+    const std::uint32_t before = sequence_.load(std::memory_order_acquire);
+    const CounterLine line{
+        tick_.load(std::memory_order_relaxed), ns_.load(std::memory_order_relaxed),
+        ns_per_tick_.load(std::memory_order_relaxed), correction_.load(std::memory_order_relaxed),
+        ticks_per_look_.load(std::memory_order_relaxed)};
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (before % 2 == 0 && sequence_.load(std::memory_order_relaxed) == before) return line;
+  }
 }
 
 std::uint64_t RealClock::now_ns() const {
-#if defined(__x86_64__)
-  if (ns_per_tick_ > 0) {
-    const auto ticks = static_cast<std::int64_t>(__rdtsc() - tick_start_);
-    const double elapsed = static_cast<double>(ticks) * ns_per_tick_;
-    return ns_start_ + static_cast<std::uint64_t>(elapsed < 0 ? 0 : elapsed);
-  }
-#endif
-  return system_now_ns();
+  if (!uses_counter_) return system_now_ns();
+  const std::uint64_t now = counter();
+  const CounterLine shown = line();
+  if (shown.is_look_due(now)) look(shown);
+  return shown.at(now);
+}
+
+void RealClock::look(const CounterLine& shown) const {
+  const ClockReading now = read_both();
+  std::uint32_t sequence = sequence_.load(std::memory_order_acquire);
+  // Whoever comes second has nothing to add.
+  if (sequence % 2 != 0 || tick_.load(std::memory_order_relaxed) != shown.tick) return;
+  if (!sequence_.compare_exchange_strong(sequence, sequence + 1)) return;
+  std::atomic_thread_fence(std::memory_order_release);
+  write(shown.follow(first_, now));
+  sequence_.store(sequence + 2, std::memory_order_release);
 }
 
 }  // namespace seaway

@@ -2,7 +2,10 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+
+#include "base/counter_line.hpp"
 
 namespace seaway {
 
@@ -14,16 +17,25 @@ class Clock {
 };
 
 /// The machine's own monotonic clock, read through the time-stamp counter where that is steady
-/// (about 10 ns a read), else through the operating system.
+/// (about 10 ns a read), else through the operating system. It looks at the system's clock each
+/// 100 ms or less often, when it is read, and follows it: clocks of all processes of a machine show
+/// the same time, to some microseconds when they are read so often.
 class RealClock final : public Clock {
  public:
   RealClock();
   std::uint64_t now_ns() const override;
 
  private:
-  double ns_per_tick_ = 0;  // 0: the counter is not used.
-  std::uint64_t tick_start_ = 0;
-  std::uint64_t ns_start_ = 0;
+  CounterLine line() const;
+  void write(const CounterLine& line) const;
+  void look(const CounterLine& shown) const;
+
+  const bool uses_counter_;
+  ClockReading first_;
+  // The line, behind a sequence lock, which is odd while it is written.
+  mutable std::atomic<std::uint32_t> sequence_ = 0;
+  mutable std::atomic<std::uint64_t> tick_ = 0, ns_ = 0;
+  mutable std::atomic<double> ns_per_tick_ = 0, correction_ = 0, ticks_per_look_ = 0;
 };
 
 /// The time of the last look at another clock: for what happens in one go and needs no time of its
