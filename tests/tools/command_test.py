@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 COMMAND = os.environ["SEAWAY_COMMAND"]
@@ -387,14 +388,18 @@ class ChaosTest(unittest.TestCase):
     def test_a_seed_that_fails_ends_its_range_and_is_in_the_file(self):
         with tempfile.TemporaryDirectory() as directory:
             path = os.path.join(directory, "clean.txt")
-            chaos = subprocess.Popen([COMMAND, "chaos", "--range", path, "--seeds", "1..1000000", "--json"],
-                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            chaos.stdout.readline()
+            printed = os.path.join(directory, "printed")
+            with open(printed, "wb") as file:
+                chaos = subprocess.Popen([COMMAND, "chaos", "--range", path, "--seeds", "1..1000000", "--json"],
+                                         stdout=file, stderr=subprocess.PIPE, text=True)
+            while os.path.getsize(printed) == 0:
+                time.sleep(0.01)
             with open(f"/proc/{chaos.pid}/task/{chaos.pid}/children") as file:
                 os.kill(int(file.read().split()[0]), signal.SIGKILL)
-            output, errors = chaos.communicate(timeout=60)
+            errors = chaos.communicate(timeout=60)[1]
             self.assertEqual(chaos.returncode, 127)
-            last = len(output.splitlines()) + 1
+            with open(printed, encoding="utf-8") as file:
+                last = len(file.readlines())
             self.assertRegex(errors, rf"(?m)^clean: 1\.\.{last} .*; seed {last + 1} ended with 127$")
             with open(path) as file:
                 self.assertRegex(file.read(), rf"(?m) first=1 seeds={last} steps=\d+ failed=127$")
