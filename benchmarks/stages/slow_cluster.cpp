@@ -104,7 +104,8 @@ Status SlowCluster::start_roles() {
       words.insert(words.end(), {"--island", std::to_string(role.island), "--join", address(),
                                  "--join-timeout", std::to_string(kReadyS)});
     }
-    words.insert(words.end(), {"--directory", directory, "--die-with-parent"});
+    words.insert(words.end(),
+                 {"--directory", directory, "--die-with-parent", std::to_string(getpid())});
     auto process = Command::start(words, directory);
     if (!process.ok()) return process.status();
     roles_.push_back(std::move(*process));

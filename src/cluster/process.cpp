@@ -121,7 +121,7 @@ struct Process::State {
   bool is_near() const { return is_controller() || options.join.starts_with("unix:"); }
   Status advertise(const std::string& listening);
   void find(ProcessId peer, const std::function<void(Result<std::string>)>& done);
-  void on_news(ProcessId peer, bool is_lost);
+  void log(const PeerNews& news);
   std::string json() const;
   bool is_controller() const { return options.name.role == Role::kController; }
   Shape shape() const { return Shape(cluster); }
@@ -144,6 +144,7 @@ struct Process::State {
   std::optional<Sessions> sessions;    // Of a worker.
   std::set<ProcessId> strangers;       // Clients that came over a network, of a host.
   std::set<std::string> tenants;       // That a token was ever of.
+  std::string last_lost;               // Of the peers.
   std::string tenant;                  // Of a client; empty: any.
   std::shared_ptr<bool> is_here = std::make_shared<bool>(true);
   std::map<ProcessId, std::string> addresses;  // That were found before.
@@ -303,6 +304,17 @@ Status Process::State::announce() {
   return answer.ok() ? read_done(*answer) : answer.status();
 }
 
+/// Clients come and go, which is only the controller's to tell; everybody else is missed.
+void Process::State::log(const PeerNews& news) {
+  const bool is_client = news.name.role == Role::kClient;
+  const std::string life = news.life == 0 ? "" : ", life " + std::to_string(news.life);
+  const LogLevel usual = is_client && !is_controller() ? LogLevel::kDebug : LogLevel::kInfo;
+  if (!news.is_lost) return options.log(usual, to_string(news.name) + life + ", is there");
+  last_lost = to_string(news.name);
+  options.log(is_client ? usual : LogLevel::kWarning,
+              last_lost + life + ", is lost: " + news.reason);
+}
+
 Status Process::State::play(device::Compiler compiler) {
   MemberOptions wanted;
   wanted.cluster = cluster;
@@ -312,7 +324,11 @@ Status Process::State::play(device::Compiler compiler) {
   wanted.seed = mix64(options.cluster ^ mix64(self) ^ options.life);
   wanted.heartbeat_ns = options.heartbeat_ns;
   wanted.silence_ns = options.silence_ns;
-  wanted.on_orphaned = options.on_orphaned;
+  wanted.on_orphaned = [this] {
+    options.log(LogLevel::kError, to_string(options.name) + " begins a new life: without " +
+                                      last_lost + " all that it knows means nothing any more");
+    options.on_orphaned();
+  };
   wanted.has_actors = true;
   if (options.registry) wanted.types = &options.registry->state().types;
   wanted.check_native = [this](const NativeName& native) -> Status {
@@ -322,6 +338,7 @@ Status Process::State::play(device::Compiler compiler) {
   };
   wanted.on_peer = [this](const PeerNews& news) {
     const ProcessId peer = process_of(news.name, shape());
+    log(news);
     if (news.is_lost) strangers.erase(peer);
     if (!gatehouse) return;
     news.is_lost ? gatehouse->went(peer) : gatehouse->came(peer);
@@ -357,7 +374,8 @@ Status Process::State::play(device::Compiler compiler) {
 void Process::State::look_again() {
   const bool looks = gatehouse.has_value() || (sessions && options.name.role == Role::kHost);
   if (!looks) return;
-  engine->schedule(clock.now_ns() + kLookNs, [this, here = is_here] {
+  // At whole multiples, as heartbeats: a process at rest wakes once for both.
+  engine->schedule((clock.now_ns() / kLookNs + 1) * kLookNs, [this, here = is_here] {
     if (!*here) return;
     look();
     look_again();

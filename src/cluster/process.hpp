@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "cluster/log.hpp"
 #include "cluster/peers.hpp"
 #include "controller/controller_core.hpp"
 #include "device/cpu_backend.hpp"
@@ -52,6 +53,8 @@ struct ProcessOptions {
   /// former's. Null: what needs no registration.
   std::shared_ptr<const Registry> registry;
 
+  /// Who comes and who is lost, and why; why this process begins anew.
+  Log log = [](LogLevel, const std::string&) {};
   /// Nothing that this process knows means anything any more: it is to end, and to begin anew.
   /// Once, on the control thread.
   std::function<void()> on_orphaned = [] {};

@@ -123,6 +123,32 @@ class ProcessesTest(Cluster, unittest.TestCase):
                 done = seaway("run", "fig2", "--cluster", self.address)
                 self.assertEqual(done.returncode, 0, done.stderr)
 
+    def log(self, name):
+        with open(f"{self.directory}/{name}.log", encoding="utf-8") as file:
+            return file.read()
+
+    def test_logs_say_who_came_who_was_lost_and_who_began_anew(self):
+        self.start()
+        time_of = r"(?m)^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
+        for name in ("the host of island 1", "the scheduler of island 0"):
+            self.assertRegex(self.log("controller"), f"{time_of}info: {name}, life \\d+, is there$")
+        os.kill(self.process("host 1"), signal.SIGKILL)
+        until(lambda: self.log("controller").count("info: the host of island 1, life ") == 2, "the host is back",
+              lambda: self.log("controller"))
+        for name in ("controller", "scheduler-1", "host-0"):
+            self.assertRegex(self.log(name), f"{time_of}warning: the host of island 1, life \\d+, is lost: .+$")
+        os.kill(self.process("controller"), signal.SIGKILL)
+        until(lambda: "begins a new life" in self.log("host-0"), "hosts go with their controller", lambda: self.log("host-0"))
+        self.assertRegex(self.log("host-0"), f"{time_of}error: the host of island 0 begins a new life: without the controller ")
+
+    def test_a_log_has_what_its_level_asks_for(self):
+        self.start("--islands", "2", "--log-level", "warning")
+        os.kill(self.process("host 1"), signal.SIGKILL)
+        until(lambda: "warning: the host of island 1, life " in self.log("controller"), "the loss is told",
+              lambda: self.log("controller"))
+        until(self.is_whole, "the host is back")
+        self.assertNotIn("info: ", self.log("controller"))
+
     def test_status_names_all_processes(self):
         self.start("--devices", "2")
         done = seaway("status", "--cluster", self.address)

@@ -36,7 +36,8 @@ class Cluster:
         process = subprocess.Popen([build, *words, "--directory", self.directory], stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True)
         self.started.append(process)
-        line = process.stdout.readline()
+        # Before it listens it may have heard of others, which it logs.
+        line = next((line for line in process.stdout if ": " not in line or " is there" not in line), "")
         self.assertRegex(line, "^ready in |listens at", line)
 
     def up(self, build):

@@ -28,10 +28,10 @@ mkdir -p -m 700 "$directory"
 
 # A role until it ends well, or ten seconds after its fifth bad end at the latest.
 keep() {
-  local tries=0 since=$SECONDS child=
+  local tries=0 since=$SECONDS self=$BASHPID child=
   trap 'kill "$child" 2>/dev/null; wait "$child"; exit 0' TERM
   while :; do
-    "$command" "$@" --directory "$directory" --die-with-parent &
+    "$command" "$@" --directory "$directory" --die-with-parent "$self" &
     child=$!
     wait "$child" && return 0
     [ $((SECONDS - since)) -gt 10 ] && tries=0 since=$SECONDS

@@ -20,6 +20,7 @@
 #include "config_flags.hpp"
 #include "private_files.hpp"
 #include "role_flags.hpp"
+#include "role_log.hpp"
 #include "run_directory.hpp"
 #include "token_watch.hpp"
 #include "transport/link.hpp"
@@ -36,7 +37,7 @@ struct Arguments {
   std::uint32_t island = 0;
   std::uint32_t host = 0;  // Which one of the island; behind the first they are annexes.
   double join_timeout_s = 10;
-  bool dies_with_parent = false;
+  pid_t parent = 0;  // With which it ends; 0: by itself.
 };
 
 /// What wakes the main thread: a signal of the terminal's, of a supervisor's, or of its own.
@@ -109,10 +110,9 @@ std::string file_of(const Arguments& arguments, Role role) {
 }
 
 int play(const Arguments& arguments, Role role, std::shared_ptr<const Registry> registry) {
-  if (arguments.dies_with_parent) {
-    const pid_t parent = getppid();
+  if (arguments.parent != 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) return kCheckFailed;  // It has died already.
+    if (getppid() != arguments.parent) return kCheckFailed;  // It has died already.
   }
   const sigset_t signals = block_signals();
   const auto settings = load_settings(arguments.flags);
@@ -150,6 +150,7 @@ int play(const Arguments& arguments, Role role, std::shared_ptr<const Registry> 
         !config.listen.empty() ? config.listen : "unix:" + config.directory + "/" + file + ".sock";
   }
   options.registry = std::move(registry);
+  options.log = make_role_log(config.log_level);
   options.on_orphaned = [] { kill(getpid(), kAnew); };
   options.on_stop = [] { kill(getpid(), SIGTERM); };
   auto process = cluster::Process::start(options, std::make_shared<const RealClock>());
@@ -165,7 +166,7 @@ int play(const Arguments& arguments, Role role, std::shared_ptr<const Registry> 
     if (signal == SIGHUP) reload(config, *credentials);
   }
   // Whoever started it ends all of the cluster when it ends one of it.
-  if (signal == SIGTERM && role == Role::kHost && !arguments.dies_with_parent) {
+  if (signal == SIGTERM && role == Role::kHost && arguments.parent == 0) {
     leave(options, arguments.island, config.drain_ms, signals);
   }
   process->reset();
@@ -200,8 +201,8 @@ void add_role_flags(CLI::App& role_verb, int& exit_code, Role role,
                      "seconds until there is a controller that takes it")
         ->capture_default_str();
   }
-  verb->add_flag("--die-with-parent", arguments->dies_with_parent,
-                 "end as soon as whoever started it has ended");
+  verb->add_option("--die-with-parent", arguments->parent,
+                   "end as soon as the process of this number, which has started it, has ended");
   verb->callback([arguments, role, registry = std::move(registry), &exit_code] {
     exit_code = play(*arguments, role, registry);
   });

@@ -112,7 +112,8 @@ Status start_all(Children& children, const ClusterConfig& config, const std::str
   const std::string network = network_of(config.listen);
   const auto start = [&](const std::string& name, std::vector<std::string> words,
                          const std::string& program = {}) {
-    words.insert(words.end(), {"--directory", config.directory, "--die-with-parent"});
+    words.insert(words.end(), {"--directory", config.directory, "--log-level", config.log_level,
+                               "--die-with-parent", std::to_string(getpid())});
     for (const auto& [flag, value] : {std::pair("--ca-file", &config.ca_file),
                                       {"--cert-file", &config.cert_file},
                                       {"--key-file", &config.key_file},
