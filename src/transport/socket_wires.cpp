@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t kDroppedBytes = 1024;  // At a time.
 constexpr std::size_t kGatheredBytesMax = std::size_t{64} << 10;
 constexpr std::uint64_t kSoonNs = 2'000'000;  // Doubled from try to try, up to again_ns.
+constexpr std::uint64_t kUnknownTimes = 10;   // So many again_ns, of peers that listen nowhere yet.
 }  // namespace
 
 using Line = std::shared_ptr<SocketLine>;
@@ -424,7 +425,10 @@ void SocketWires::State::fail(ProcessId process, std::uint64_t attempt, Status w
   if (const Line line = std::exchange(peer.introduced, nullptr)) line->cut();
   // One that is dying may take a connection that it never answers, and refuses the next.
   const std::uint64_t soon_ns = kSoonNs << std::min(peer.failures++, 16u);
-  try_again(process, attempt, is_refusal ? options.again_ns : std::min(soon_ns, options.again_ns));
+  std::uint64_t pause_ns = is_refusal ? options.again_ns : std::min(soon_ns, options.again_ns);
+  // Who listens nowhere yet looks for this one himself as soon as he does.
+  if (peer.failure.code() == StatusCode::kNotFound) pause_ns = kUnknownTimes * options.again_ns;
+  try_again(process, attempt, pause_ns);
   if (!is_refusal || std::exchange(peer.is_refusal_told, true)) return;
   const auto port = peer.port;
   port->on_refused();

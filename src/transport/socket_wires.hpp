@@ -66,7 +66,8 @@ struct SocketHandlers {
 /// admit another one meanwhile, and the smaller one drops its own for it. A peer where nobody of
 /// that id listens, or who refuses this process, is refused (on_refused, once for each connect()),
 /// and then tried again after 2 ms, 4 ms and so on, at last each `again_ns`, until it is there or
-/// is closed. A peer that nobody finds, or whose limits are reached, is waited for in silence.
+/// is closed. A peer that nobody finds, or whose limits are reached, is waited for in silence; the
+/// former is looked for ten times as rarely, as it will look for this one when it listens.
 ///
 /// On each connection whoever made it says first who it is: a frame of schema Introduction, no
 /// longer than `introduction_bytes_max`, within `introduction_ns` (with the handshake of TLS), and
