@@ -40,6 +40,9 @@ namespace internal {
 
 class CallBase;
 
+/// What an exception that left a user's code says; call inside a catch block.
+Status status_of_user_exception();
+
 /// How a future blocks: a cluster's engine, behind a seam.
 class Waiter {
  public:
@@ -185,7 +188,8 @@ class [[nodiscard]] Future {
   }
 
   /// Calls `f(Result<T>)` on `executor` once there is an outcome, and returns the future of what
-  /// `f` returns (a value, a Result, a Status or void). `executor` outlives the future.
+  /// `f` returns (a value, a Result, a Status or void). What `f` throws is that future's
+  /// kUserFunctionError. `executor` outlives the future.
   template <class F>
   auto then(Executor& executor, F f) const {
     using Returned = std::invoke_result_t<F&, Result<T>>;
@@ -195,11 +199,15 @@ class [[nodiscard]] Future {
     auto shared = std::make_shared<F>(std::move(f));
     internal::FutureState<T>* state = state_.get();
     state_->then(executor, [state, next, shared] {
-      if constexpr (std::is_void_v<Returned>) {
-        (*shared)(Result<T>(state->result()));
-        next->complete({});
-      } else {
-        next->complete((*shared)(Result<T>(state->result())));
+      try {
+        if constexpr (std::is_void_v<Returned>) {
+          (*shared)(Result<T>(state->result()));
+          next->complete({});
+        } else {
+          next->complete((*shared)(Result<T>(state->result())));
+        }
+      } catch (...) {
+        next->complete(internal::status_of_user_exception());
       }
     });
     return Future<Next>(std::move(next));

@@ -2,6 +2,9 @@
 
 #include "seaway/future.hpp"
 
+#include <kj/exception.h>
+
+#include <exception>
 #include <string>
 
 #include "actor/handler_scope.hpp"
@@ -25,6 +28,18 @@ Executor& inline_executor() {
 }
 
 namespace internal {
+
+Status status_of_user_exception() {
+  try {
+    throw;
+  } catch (const kj::Exception& error) {
+    return user_function_error(std::string("it threw: ") + error.getDescription().cStr());
+  } catch (const std::exception& error) {
+    return user_function_error(std::string("it threw: ") + error.what());
+  } catch (...) {
+    return user_function_error("it threw something that is no std::exception");
+  }
+}
 
 Status FutureCore::wait(const char* call, std::optional<std::chrono::nanoseconds> timeout) const {
   if (ready()) return {};

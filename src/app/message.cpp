@@ -1,4 +1,4 @@
-// Frames of users' messages, and what exceptions of users' code say.
+// Frames of users' messages, and what is wrong with those that cannot be read.
 
 #include "seaway/app/message.hpp"
 
@@ -102,18 +102,6 @@ Status status_of_message_error() {
                           error.getDescription().cStr());
   } catch (const std::exception& error) {
     return protocol_error(std::string("a message cannot be read: ") + error.what());
-  }
-}
-
-Status status_of_user_exception() {
-  try {
-    throw;
-  } catch (const kj::Exception& error) {
-    return user_function_error(std::string("it threw: ") + error.getDescription().cStr());
-  } catch (const std::exception& error) {
-    return user_function_error(std::string("it threw: ") + error.what());
-  } catch (...) {
-    return user_function_error("it threw something that is no std::exception");
   }
 }
 

@@ -17,9 +17,6 @@ namespace seaway {
 
 namespace internal {
 
-/// What an exception that left a user's code says; call inside a catch block.
-Status status_of_user_exception();
-
 /// One co_await of one future. Its destructor withdraws it: the coroutine may end while it waits.
 class Suspension {
  public:

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <latch>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -116,6 +117,21 @@ TEST(Future, ThenRunsOnceThereIsAnOutcomeAndHandsItsOwnOn) {
   EXPECT_EQ(failed.get().status(), invalid_argument("no"));
   EXPECT_TRUE(nothing.get().ok());
   EXPECT_EQ(future.then(inline_executor(), [](Result<int> x) { return *x + 1; }).get().value(), 8);
+}
+
+TEST(Future, WhatAContinuationThrowsIsTheOutcomeOfTheNext) {
+  auto state = std::make_shared<internal::FutureState<int>>(nullptr);
+  const Future<int> future(state);
+  const auto next = future.then(
+      inline_executor(), [](Result<int>) -> int { throw std::runtime_error("no more bread"); });
+  const auto other = future.then(inline_executor(), [](Result<int>) { throw 5; });
+
+  state->complete(1);
+
+  EXPECT_EQ(next.get().status().to_string(), "USER_FUNCTION_ERROR: it threw: no more bread");
+  EXPECT_EQ(other.get().status().to_string(),
+            "USER_FUNCTION_ERROR: it threw something that is no std::exception");
+  EXPECT_EQ(future.get().value(), 1);
 }
 
 TEST(Future, ThenUsesTheExecutorOfTheUser) {
