@@ -7,7 +7,7 @@
 namespace seaway::fuzz {
 namespace {
 
-constexpr cluster::DoorLimits kLimits{.islands = 3, .devices = 4};
+const cluster::DoorLimits kLimits{.islands = 3, .devices = 4};
 
 cluster::RoleName name_of(std::uint8_t number) {
   if (number >= 128)
