@@ -128,11 +128,16 @@ class Launcher(unittest.TestCase):
         done = self.seaway("status", "--wait", "60")
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def hosts(self):
+    def places(self, role):
         done = self.seaway("status", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        return {place["index"]: place["there"] for place in json.loads(done.stdout)["processes"]
-                if place["role"] == "host"}
+        return [place for place in json.loads(done.stdout)["processes"] if place["role"] == role]
+
+    def hosts(self):
+        return {place["index"]: place["there"] for place in self.places("host")}
+
+    def annexes(self):
+        return {f"{place['island']}.{place['host']}": place["there"] for place in self.places("annex")}
 
     def check_digits(self):
         done = self.seaway("run", "digits")
@@ -153,6 +158,32 @@ class MpiTest(Launcher):
             job.terminate()
             output, _ = job.communicate(timeout=60)
         self.assertNotIn(b"again and again", output)
+
+
+    def test_with_hosts_an_island_has_so_many_ranks(self):
+        job = subprocess.Popen(["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(NODES), RANK,
+                                self.directory, "--devices", DIGITS_DEVICES, "--hosts", "2"],
+                               env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        try:
+            self.wait()
+            self.assertEqual(self.hosts(), {0: True, 1: True})
+            self.assertEqual(self.annexes(), {"0.1": True, "1.1": True})
+            self.check_digits()
+            self.assertEqual(self.seaway("down").returncode, 0)
+        finally:
+            job.terminate()
+            output, _ = job.communicate(timeout=60)
+        self.assertNotIn(b"again and again", output)
+
+    def test_ranks_that_make_no_islands_are_refused(self):
+        ranks = {"PMI_RANK": "0", "PMI_SIZE": "4"}
+        for words, variables, count in ((["--hosts", "3"], {}, "3"), (["--hosts=0"], {}, "0"),
+                                        ([], {"SEAWAY_HOSTS": "5"}, "5"), (["--hosts"], {}, "?")):
+            done = subprocess.run([RANK, self.directory, *words], env={**self.environment, **ranks, **variables},
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr),
+                             (1, f"rank.sh: 4 ranks are no islands of {count} hosts each; start a multiple of "
+                                 "--hosts\n"))
 
 
 class SlurmTest(Launcher):

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# One rank of a launcher's job: the scheduler and the host of island RANK, and on rank 0 the controller.
+# One rank of a launcher's job: the scheduler and the host of island RANK, and on rank 0 the controller. With
+# `--hosts H` among the words, or SEAWAY_HOSTS, H ranks play one island: its scheduler and its host the first of
+# them, one of its further hosts each of the others.
 #
 #   srun -N4 -n4 rank.sh DIRECTORY --devices 4
 #   mpirun -np 4 rank.sh DIRECTORY --devices 4
+#   srun -N4 -n4 rank.sh DIRECTORY --devices 4 --hosts 2
 #
 # DIRECTORY is this job's own. What follows goes to the controller, which tells the others. Ranks that share a
 # machine, or a DIRECTORY, talk over Unix sockets in it; between machines set SEAWAY_JOIN, SEAWAY_LISTEN,
@@ -23,6 +26,18 @@ if [ -z "$rank" ] || [ -z "$ranks" ]; then
   echo 'rank.sh: no launcher has said which rank this is (SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK)' >&2
   exit 1
 fi
+hosts=${SEAWAY_HOSTS:-1}
+for ((i = 1; i <= $#; ++i)); do
+  case ${!i} in
+    --hosts) next=$((i + 1)) && hosts=${!next:-} ;;
+    --hosts=*) hosts=${!i#--hosts=} ;;
+  esac
+done
+if ! [[ $hosts =~ ^[1-9][0-9]*$ ]] || [ $((ranks % hosts)) -ne 0 ]; then
+  echo "rank.sh: $ranks ranks are no islands of ${hosts:-?} hosts each; start a multiple of --hosts" >&2
+  exit 1
+fi
+island=$((rank / hosts)) host=$((rank % hosts))
 command=${SEAWAY_COMMAND:-seaway}
 mkdir -p -m 700 "$directory"
 
@@ -50,12 +65,14 @@ trap end_all EXIT
 trap 'exit 0' TERM INT
 
 if [ "$rank" -eq 0 ]; then
-  (keep controller --islands "$ranks" "$@") &
+  (keep controller --islands "$((ranks / hosts))" "$@") &
   parts+=($!)
 fi
-(keep scheduler --island "$rank" --join-timeout 60) &
-parts+=($!)
-(keep host --island "$rank" --join-timeout 60) &
+if [ "$host" -eq 0 ]; then
+  (keep scheduler --island "$island" --join-timeout 60) &
+  parts+=($!)
+fi
+(keep host --island "$island" --host "$host" --join-timeout 60) &
 parts+=($!)
 # With `seaway down` the controller ends, and with it this job: rank 0 first, the launcher does the rest.
 wait -n
