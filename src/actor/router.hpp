@@ -16,7 +16,7 @@
 namespace seaway::actor {
 
 /// The hosts of an island are numbered from 0. That one is its host, which speaks for all; the
-/// others are its annexes, which lend it their devices.
+/// others are its annexes, which lend it their devices. Users' actors live on all of them.
 enum class Role : std::uint8_t { kController, kIsland, kHost, kClient, kAnnex };
 inline constexpr std::size_t kRoles = 5;
 

@@ -133,6 +133,8 @@ class Network {
   virtual std::uint32_t silos() const = 0;
   /// Those of them that are hosts'.
   virtual std::uint32_t hosts() const { return silos() - 1; }
+  /// Whether `silo` ends as soon as it hears that `lost` has: what lived there goes elsewhere.
+  virtual bool ends_with(SiloId silo, SiloId lost) const { return silo == lost; }
   /// Calls `use` with each silo that is up, in the order of their numbers; itself among them.
   virtual void for_each_up(const std::function<void(SiloId)>& use) const {
     for (SiloId silo = 0; silo < silos(); ++silo) {

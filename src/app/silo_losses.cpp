@@ -147,7 +147,8 @@ void Silo::recount_credit(Route& route, std::uint32_t index) {
   route.in_flight += place.in_flight;
 }
 
-/// To another host of the mesh, the one with the fewest members; false when there is none.
+/// To another host of the mesh, the one with the fewest members, but to none that ends as well
+/// while there are others; false when there is none.
 bool Silo::move_member(OwnedMesh& owned, std::uint32_t index) {
   std::map<SiloId, std::uint32_t> loads;
   for (const OwnedMesh::Place& place : owned.places) {
@@ -158,6 +159,10 @@ bool Silo::move_member(OwnedMesh& owned, std::uint32_t index) {
       if (wiring_.network->is_up(silo_of_host(host))) loads[silo_of_host(host)] = 0;
     }
   }
+  const auto ends_too = [this, lost = owned.places[index].silo](const auto& load) {
+    return wiring_.network->ends_with(load.first, lost);
+  };
+  if (!std::all_of(loads.begin(), loads.end(), ends_too)) std::erase_if(loads, ends_too);
   if (loads.empty()) return false;
   const auto least = std::min_element(
       loads.begin(), loads.end(), [](const auto& a, const auto& b) { return a.second < b.second; });

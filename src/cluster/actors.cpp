@@ -36,7 +36,7 @@ Actors::Actors(actor::Engine& engine, Peers& peers, ActorsOptions options)
       waiter_(actor::make_engine_waiter(engine)),
       door_(std::make_shared<app::Door>()) {
   epochs_[kHub] = kUnheard;
-  for (std::uint32_t host = 0; host < options_.shape.islands; ++host) {
+  for (std::uint32_t host = 0; host < options_.shape.all_hosts(); ++host) {
     epochs_[app::silo_of_host(host)] = kUnheard;
   }
   epochs_[self_] = options_.life;
@@ -67,18 +67,18 @@ Result<std::shared_ptr<app::ClientCaller>> Actors::open() {
 }
 
 SiloId Actors::silo_of(const RoleName& name) const {
-  if (name.role == Role::kHost) return app::silo_of_host(name.index);
-  if (name.role == Role::kClient) return app::silo_of_client(name.index, options_.shape.islands);
-  return kHub;
+  const Shape& shape = options_.shape;
+  if (name.role == Role::kClient) return app::silo_of_client(name.index, shape.all_hosts());
+  return name.role == Role::kController ? kHub : app::silo_of_host(host_number(name, shape));
 }
 
 ProcessId Actors::process_of_silo(SiloId silo) const {
   if (silo == kHub) return process_of({Role::kController, 0}, options_.shape);
   if (!is_client(silo)) {
-    return process_of({Role::kHost, app::host_of_silo(silo)}, options_.shape);
+    return process_of(role_of_host(app::host_of_silo(silo), options_.shape), options_.shape);
   }
   // Clients know each other through the hub.
-  const RoleName client{Role::kClient, silo - options_.shape.islands};
+  const RoleName client{Role::kClient, silo - options_.shape.all_hosts()};
   const RoleName next = is_client(self_) ? RoleName{Role::kController, 0} : client;
   return process_of(next, options_.shape);
 }
@@ -94,6 +94,18 @@ void Actors::for_each_up(const std::function<void(SiloId)>& use) const {
   }
 }
 
+/// An island's host begins anew when it has lost one of its annexes; these outlive each other and
+/// their host.
+bool Actors::ends_with(SiloId silo, SiloId lost) const {
+  const auto is_host = [this](SiloId one) { return one != kHub && !is_client(one); };
+  if (silo == lost || !is_host(silo) || !is_host(lost)) return silo == lost;
+  const Shape& shape = options_.shape;
+  const RoleName name = role_of_host(app::host_of_silo(silo), shape);
+  const RoleName other = role_of_host(app::host_of_silo(lost), shape);
+  return name.role == Role::kHost && other.role == Role::kAnnex &&
+         actor::island_of_annex(other.index) == name.index;
+}
+
 void Actors::set_epoch(SiloId silo, std::uint32_t epoch) {
   if (epoch == 0 && is_client(silo)) {
     epochs_.erase(silo);
@@ -103,7 +115,7 @@ void Actors::set_epoch(SiloId silo, std::uint32_t epoch) {
 }
 
 void Actors::on_news(const PeerNews& news) {
-  if (news.name.role == Role::kIsland || news.name.role == Role::kAnnex) return;
+  if (news.name.role == Role::kIsland) return;
   const SiloId silo = silo_of(news.name);
   const std::uint32_t epoch = news.is_lost ? 0 : std::max(news.life, 1u);
   set_epoch(silo, epoch);
@@ -161,7 +173,7 @@ void Actors::read(Event& event) {
                               is_client(self_) && is_client(batch->from);
     if (process_of_silo(batch->from) != event.from && !is_handed_on) {
       status = protocol_error("process " + text(event.from) + " speaks for " +
-                              app::silo_name(batch->from, options_.shape.islands));
+                              app::silo_name(batch->from, hosts()));
     }
   }
   if (!status.ok()) {
@@ -181,10 +193,10 @@ void Actors::relay(ProcessId from, SiloId to, const Frame& frame) {
   if (!is_hub() || !is_client(to) || epoch(to) == 0) return;
   const auto sender = app::read_sender(frame);
   if (!sender.ok() || !is_client(*sender) || process_of_silo(*sender) != from) {
-    return peers_.begin_anew(
-        from, sender.ok() ? protocol_error("process " + text(from) + " speaks for " +
-                                           app::silo_name(*sender, options_.shape.islands))
-                          : sender.status());
+    return peers_.begin_anew(from, sender.ok()
+                                       ? protocol_error("process " + text(from) + " speaks for " +
+                                                        app::silo_name(*sender, hosts()))
+                                       : sender.status());
   }
   peers_.send_to_silo(process_of_silo(to), to, frame);
 }
@@ -220,7 +232,7 @@ void Actors::send_frames(SiloId to, std::span<Envelope> batch) {
   }
   send_instead(to, batch.front(),
                resource_exhausted("a message of " + text(frame.size_bytes()) + " bytes to " +
-                                  app::silo_name(to, options_.shape.islands) + "; the limit is " +
+                                  app::silo_name(to, hosts()) + "; the limit is " +
                                   text(kFrameBytesMax) + ": send it in parts"));
 }
 

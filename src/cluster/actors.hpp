@@ -21,21 +21,21 @@
 namespace seaway::cluster {
 
 struct ActorsOptions {
-  RoleName name;  // The controller, a host or a client.
+  RoleName name;  // The controller, a host, an annex or a client.
   Shape shape = 1;
   std::uint32_t life = 1;
   std::uint64_t seed = 0;
-  /// What can be made here, of a host; it outlives the process. Null: nothing.
+  /// What can be made here, of a host or an annex; it outlives the process. Null: nothing.
   const internal::TypeTable* types = nullptr;
   app::SiloLimits limits = {};
   /// In whose sessions members put arrays and execute programs.
   std::function<Result<Client>(std::uint32_t client)> client_of = {};
 };
 
-/// The silo of a host runs its members; that of a client has its ends of calls; that of the
-/// controller, the hub, knows the names. Envelopes go as frames, directly from process to process;
-/// only between two clients, who have no connection, the hub hands them on, and tells clients of
-/// each other. What cannot be sent fails for whoever waits for it.
+/// The silo of a host or an annex runs its members; that of a client has its ends of calls; that of
+/// the controller, the hub, knows the names. Envelopes go as frames, directly from process to
+/// process; only between two clients, who have no connection, the hub hands them on, and tells
+/// clients of each other. What cannot be sent fails for whoever waits for it.
 ///
 /// A silo's life is that of its process. Who is lost in a conversation is lost for the silo, and
 /// what came from there before is handled before that word. Two hosts that live and cannot reach
@@ -66,7 +66,8 @@ class Actors final : public app::Network {
   void send(app::SiloId from, app::SiloId to, std::vector<app::Envelope>& batch) override;
   std::uint32_t epoch(app::SiloId silo) const override;
   std::uint32_t silos() const override { return kSilosMax; }
-  std::uint32_t hosts() const override { return options_.shape.islands; }
+  std::uint32_t hosts() const override { return options_.shape.all_hosts(); }
+  bool ends_with(app::SiloId silo, app::SiloId lost) const override;
   void for_each_up(const std::function<void(app::SiloId)>& use) const override;
 
   /// For tests.
@@ -87,7 +88,7 @@ class Actors final : public app::Network {
 
   app::SiloId silo_of(const RoleName& name) const;
   transport::ProcessId process_of_silo(app::SiloId silo) const;
-  bool is_client(app::SiloId silo) const { return silo > options_.shape.islands; }
+  bool is_client(app::SiloId silo) const { return silo > options_.shape.all_hosts(); }
   bool is_hub() const { return self_ == app::kHub; }
   void put(Event event);
   void drain();

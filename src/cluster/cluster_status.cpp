@@ -30,16 +30,20 @@ std::string_view word_of(Role role) {
   return "client";
 }
 
-std::string json(const Enrolment::Place& place) {
+std::string json(const Enrolment::Place& place, const Shape& shape) {
+  const Role role = place.name.role;
   const std::uint32_t index = place.name.index;
   const std::string annex = ",\"island\":" + std::to_string(actor::island_of_annex(index)) +
                             ",\"host\":" + std::to_string(actor::host_of_annex(index));
-  return "{\"role\":" + events::quoted(word_of(place.name.role)) +
-         ",\"index\":" + std::to_string(index) +
-         (place.name.role == Role::kAnnex ? annex : std::string()) +
+  std::string actors;
+  if (role == Role::kHost || role == Role::kAnnex) {
+    actors = ",\"actors_host\":" + std::to_string(host_number(place.name, shape));
+  }
+  return "{\"role\":" + events::quoted(word_of(role)) + ",\"index\":" + std::to_string(index) +
+         (role == Role::kAnnex ? annex : std::string()) +
          ",\"life\":" + std::to_string(place.life) +
          ",\"there\":" + (place.is_there ? "true" : "false") +
-         ",\"address\":" + events::quoted(place.address) + "}";
+         ",\"address\":" + events::quoted(place.address) + actors + "}";
 }
 
 /// Answers to several questions, in the order of asking.
@@ -69,7 +73,7 @@ std::string status_json(const ClusterFacts& facts, const Enrolment& enrolment, M
                      ",\"hosts\":" + std::to_string(facts.cluster.hosts) + ",\"processes\":[";
   bool is_first = true;
   for (const Enrolment::Place& place : enrolment.places()) {
-    text += (std::exchange(is_first, false) ? "" : ",") + json(place);
+    text += (std::exchange(is_first, false) ? "" : ",") + json(place, Shape(facts.cluster));
   }
   return text + "],\"each_island\":" + core.islands_text() + ",\"work\":{" + core.figures() + "}}";
 }

@@ -137,7 +137,7 @@ void Member::lose(const RoleName& peer, const Status& why) {
 
 void Member::begin_actors() {
   const Role self = options_.name.role;
-  if (!options_.has_actors || self == Role::kIsland || self == Role::kAnnex) return;
+  if (!options_.has_actors || self == Role::kIsland) return;
   ActorsOptions actors;
   actors.name = options_.name;
   actors.shape = shape_;
@@ -155,24 +155,36 @@ void Member::begin_actors() {
 }
 
 /// Schedulers and clients have nothing to say to each other, nor has one island's scheduler to
-/// another one's host; annexes talk with their own host, and the controller knows who lives.
-void Member::meet_all() {
+/// another one's host. An annex talks with its own host, and the controller knows who lives;
+/// whoever has actors talks with whoever else has.
+bool Member::talks_with(const RoleName& other) const {
   const RoleName& self = options_.name;
-  const auto meet = [this](RoleName other) { peers_->meet(process_of(other, shape_), other); };
-  meet({Role::kController, 0});
-  if (self.role == Role::kAnnex) return meet({Role::kHost, actor::island_of_annex(self.index)});
-  for (IslandId island = 0; island < shape_.islands; ++island) {
-    const bool is_own = self.role == Role::kHost && self.index == island;
-    if (self.role == Role::kController || self.role == Role::kIsland || is_own) {
-      meet({Role::kIsland, island});
-    }
-    if (self.role != Role::kIsland || self.index == island) meet({Role::kHost, island});
-    if (self.role != Role::kController && !is_own) continue;
-    for (std::uint32_t host = 1; host < shape_.hosts; ++host) {
-      meet({Role::kAnnex, actor::annex_of(island, host)});
-    }
+  if (self.role == Role::kController) return true;
+  switch (other.role) {
+    case Role::kController:
+      return true;
+    case Role::kIsland:
+      return self.role == Role::kIsland || (self.role == Role::kHost && self.index == other.index);
+    case Role::kHost:
+      if (self.role == Role::kIsland) return self.index == other.index;
+      return self.role != Role::kAnnex || actors_ ||
+             actor::island_of_annex(self.index) == other.index;
+    case Role::kAnnex:
+      return actors_ ||
+             (self.role == Role::kHost && actor::island_of_annex(other.index) == self.index);
+    case Role::kClient:
+      return self.role == Role::kHost || (self.role == Role::kAnnex && actors_);
   }
-  if (self.role != Role::kController && self.role != Role::kHost) return;
+  return false;
+}
+
+void Member::meet_all() {
+  const auto meet = [this](RoleName other) {
+    if (talks_with(other)) peers_->meet(process_of(other, shape_), other);
+  };
+  const transport::ProcessId roles = last_role_process(shape_);
+  for (transport::ProcessId process = 0; process <= roles; ++process)
+    meet(role_of(process, shape_));
   for (ClientId client = 1; client <= options_.clients_max; ++client) {
     meet({Role::kClient, client});
   }
@@ -180,16 +192,15 @@ void Member::meet_all() {
 
 void Member::leave() {
   if (actors_) actors_->finish();
-  for (IslandId island = 0; island < shape_.islands; ++island) {
-    peers_->leave(process_of({Role::kHost, island}, shape_));
+  // The controller last.
+  for (transport::ProcessId process = last_role_process(shape_) + 1; process-- > 0;) {
+    peers_->leave(process);
   }
-  peers_->leave(process_of({Role::kController, 0}, shape_));
 }
 
 void Member::meet_client(ClientId client) {
   const RoleName name{Role::kClient, client};
-  if (options_.name.role != Role::kController && options_.name.role != Role::kHost) return;
-  peers_->meet(process_of(name, shape_), name);
+  if (talks_with(name)) peers_->meet(process_of(name, shape_), name);
 }
 
 void Member::on_news(const PeerNews& news) {
@@ -225,10 +236,11 @@ void Member::tell_role(const PeerNews& news) {
   if (router_.is_here(self.role, self.index)) router_.send(self.role, self.index, peer_frame(news));
 }
 
-/// No role hears of annexes. For a host the loss of one is its own: what lay there is gone, and
+/// No role hears of annexes. For their host the loss of one is its own: what lay there is gone, and
 /// what ran there. The controller knows of hosts alone, which end with their annexes.
 void Member::on_annex(const PeerNews& news) {
-  if (options_.name.role != Role::kHost) return;
+  const RoleName& self = options_.name;
+  if (self.role != Role::kHost || actor::island_of_annex(news.name.index) != self.index) return;
   if (annexes_.contains(news.name.index)) return orphan();
   if (news.is_lost) return;  // Nobody was there yet.
   annexes_.insert(news.name.index);
@@ -257,7 +269,7 @@ Result<Client> Member::connect(ClientOptions options, std::shared_ptr<void> keep
   wiring.bulk = &bulk_;
   wiring.client = options_.name.index;
   wiring.islands = shape_.islands;
-  wiring.hosts = 1;
+  wiring.hosts = shape_.hosts;
   wiring.devices = options_.cluster.devices;
   wiring.is_process = true;
   wiring.register_native = [this](const function::NativeFunction& native) -> Status {

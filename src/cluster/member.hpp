@@ -49,9 +49,10 @@ struct MemberOptions {
   std::function<void()> on_orphaned;
   /// See PeersOptions.
   std::function<void()> on_out_of_memory;
-  /// Whether it has users' actors, or ends of their calls; schedulers and annexes have neither.
+  /// Whether it has users' actors, or ends of their calls; schedulers have neither. All processes
+  /// of a cluster, or none.
   bool has_actors = false;
-  /// Of a host with actors: what it can make. It outlives the member.
+  /// Of a host or an annex with actors: what it can make. It outlives the member.
   const internal::TypeTable* types = nullptr;
   /// Of a client: whether all hosts know a native function as it is here. May be empty.
   std::function<Status(const NativeName& native)> check_native = {};
@@ -78,8 +79,8 @@ class Member {
   /// A client's: the others are told that it goes, as far as there are connections.
   void leave();
 
-  /// A client that is about to connect, where they are met as they come. Of the controller and
-  /// hosts; others have nothing to say to it.
+  /// A client that is about to connect, where they are met as they come. Of the controller, of
+  /// hosts, and of annexes with actors; others have nothing to say to it.
   void meet_client(ClientId client);
 
   /// It is lost for this process, as if it had died. Of the controller and hosts.
@@ -124,6 +125,7 @@ class Member {
  private:
   void play(const BackendFactory& make_backend);
   void begin_actors();
+  bool talks_with(const RoleName& other) const;
   void meet_all();
   void hear(const RoleName& from, const RoleName& to, Frame frame);
   void lose(const RoleName& peer, const Status& why);

@@ -124,6 +124,10 @@ struct Process::State {
   void log(const PeerNews& news);
   std::string json() const;
   bool is_controller() const { return options.name.role == Role::kController; }
+  /// What users' functions and actors run in, and clients talk with.
+  bool has_program() const {
+    return options.name.role == Role::kHost || options.name.role == Role::kAnnex;
+  }
   Shape shape() const { return Shape(cluster); }
 
   ProcessOptions options;
@@ -142,7 +146,7 @@ struct Process::State {
   PassingWires wires;
   std::optional<Gatehouse> gatehouse;  // The controller's.
   std::optional<Sessions> sessions;    // Of a worker.
-  std::set<ProcessId> strangers;       // Clients that came over a network, of a host.
+  std::set<ProcessId> strangers;       // Clients that came over a network, of a host or an annex.
   std::set<std::string> tenants;       // That a token was ever of.
   std::string last_lost;               // Of the peers.
   std::string tenant;                  // Of a client; empty: any.
@@ -353,7 +357,7 @@ Status Process::State::play(device::Compiler compiler) {
       return why.ok() ? std::string() : why.message();
     };
   }
-  if (options.name.role == Role::kHost || options.name.role == Role::kAnnex) {
+  if (has_program()) {
     const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
     arena =
         std::make_unique<function::TbbParallelism>(cluster.threads > 0 ? cluster.threads : cores);
@@ -372,7 +376,7 @@ Status Process::State::play(device::Compiler compiler) {
 }
 
 void Process::State::look_again() {
-  const bool looks = gatehouse.has_value() || (sessions && options.name.role == Role::kHost);
+  const bool looks = gatehouse.has_value() || (sessions && has_program());
   if (!looks) return;
   // At whole multiples, as heartbeats: a process at rest wakes once for both.
   engine->schedule((clock.now_ns() / kLookNs + 1) * kLookNs, [this, here = is_here] {

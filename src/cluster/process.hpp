@@ -49,8 +49,8 @@ struct ProcessOptions {
   /// Seconds of UTC.
   std::function<std::uint64_t()> utc_s = [] { return std::uint64_t{0}; };
 
-  /// Of the process of a host or an annex: what can be made and run there; of actors only the
-  /// former's. Null: what needs no registration.
+  /// Of the process of a host or an annex: what can be made and run there. Null: what needs no
+  /// registration.
   std::shared_ptr<const Registry> registry;
 
   /// Who comes and who is lost, and why; why this process begins anew.

@@ -2,6 +2,7 @@
 
 #include "cluster/shape.hpp"
 
+#include "base/check.hpp"
 #include "cluster/embedded.hpp"
 
 namespace seaway::cluster {
@@ -40,6 +41,19 @@ RoleName role_of(ProcessId process, const Shape& shape) {
   if (process > last) return {Role::kClient, process - last};
   const std::uint32_t annexes = shape.hosts - 1, behind = process - 2 * shape.islands - 1;
   return {Role::kAnnex, actor::annex_of(behind / annexes, behind % annexes + 1)};
+}
+
+std::uint32_t host_number(const RoleName& name, const Shape& shape) {
+  if (name.role == Role::kHost) return name.index * shape.hosts;
+  SEAWAY_CHECK(name.role == Role::kAnnex, to_string(name));
+  return actor::island_of_annex(name.index) * shape.hosts + actor::host_of_annex(name.index);
+}
+
+RoleName role_of_host(std::uint32_t number, const Shape& shape) {
+  SEAWAY_CHECK(number < shape.all_hosts(), number, shape.all_hosts());
+  const std::uint32_t island = number / shape.hosts, host = number % shape.hosts;
+  if (host == 0) return {Role::kHost, island};
+  return {Role::kAnnex, actor::annex_of(island, host)};
 }
 
 }  // namespace seaway::cluster

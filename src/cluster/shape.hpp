@@ -20,6 +20,9 @@ struct Shape {
       : islands(all_islands), hosts(all_hosts) {}
   explicit Shape(const EmbeddedOptions& cluster);
 
+  /// Of all islands.
+  std::uint32_t all_hosts() const { return islands * hosts; }
+
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
@@ -30,5 +33,11 @@ transport::ProcessId process_of(const RoleName& name, const Shape& shape);
 RoleName role_of(transport::ProcessId process, const Shape& shape);
 /// The last process that is no client's.
 transport::ProcessId last_role_process(const Shape& shape);
+
+/// Users' actors know hosts by one number, from 0: those of one island after the other's, each
+/// island's host before its annexes. `name` is a host or an annex.
+std::uint32_t host_number(const RoleName& name, const Shape& shape);
+/// Who plays the host of that number, below all_hosts().
+RoleName role_of_host(std::uint32_t number, const Shape& shape);
 
 }  // namespace seaway::cluster

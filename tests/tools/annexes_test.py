@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Islands of several hosts: `seaway up --hosts 2`, whoever of them is killed or told to end, and what is refused."""
 import os
+import re
 import signal
 import subprocess
 import unittest
@@ -36,8 +37,8 @@ class AnnexesTest(Cluster, unittest.TestCase):
     def wait_for_lives(self, lives):
         until(lambda: lives.items() <= self.lives().items(), f"{lives}", self.lives)
 
-    def run_demo(self, name):
-        done = seaway("run", name, "--cluster", self.address)
+    def run_demo(self, *words):
+        done = seaway("run", *words, "--cluster", self.address)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
 
     def popen(self, *words):
@@ -53,7 +54,7 @@ class AnnexesTest(Cluster, unittest.TestCase):
                          ["controller", "host 0", "host 0.1", "host 1", "host 1.1", "scheduler 0", "scheduler 1", "up"])
         shown = seaway("status", "--cluster", self.address).stdout
         self.assertIn("2 schedulers, 4 hosts, 0 clients", shown)
-        self.assertRegex(shown, r"(?m)^  annex +1\.1  life 1 +there unix:.*/host1\.1\.sock$")
+        self.assertRegex(shown, r"(?m)^  annex +1\.1  life 1 +there unix:.*/host1\.1\.sock, host 3 of actors$")
         annexes = [p for p in self.status()["processes"] if p["role"] == "annex"]
         self.assertEqual([(p["island"], p["host"]) for p in annexes], [(0, 1), (1, 1)])
 
@@ -76,6 +77,36 @@ class AnnexesTest(Cluster, unittest.TestCase):
         os.kill(self.process("host 1"), signal.SIGKILL)
         self.wait_for_lives({"host 1": 3, "annex 1.1": 2, "host 0": 1, "annex 0.1": 1})
         self.run_demo("digits")
+
+    def test_actors_live_on_each_host_of_an_island(self):
+        self.start("--islands", "1", "--hosts", "2", "--devices", "2")
+        for words in (["pingpong", "--quick"], ["skynet", "--size", "10000"]):
+            self.run_demo(*words)  # The first takes two hosts.
+        shown = seaway("status", "--cluster", self.address).stdout
+        self.assertRegex(shown, r"(?m)^  annex +0\.1 .*/host0\.1\.sock, host 1 of actors$")
+
+    def test_kv_on_annexes_stays_linearizable_while_an_annex_and_its_host_are_killed(self):
+        self.start("--islands", "2", "--hosts", "2", "--devices", "2", "--options", "device_memory=16MiB")
+        kv = subprocess.Popen([COMMAND, "run", "kv", "--size", "4000", "--cluster", self.address],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.others.append(kv)
+        # A store cannot be opened while a host is away.
+        self.assertEqual(kv.stdout.readline(), "the store is open\n")
+        kills = 0
+        # Its users are on the host of island 0, which would end with its annex.
+        while kv.poll() is None and kills < 6:
+            before = self.lives()
+            os.kill(self.process(("host 1.1", "host 1")[kills % 2]), signal.SIGKILL)
+            kills += 1
+            until(lambda: kv.poll() is not None or
+                  (len(self.lives()) == len(before) and self.lives()["host 1"] > before["host 1"]),
+                  "the island is there again", self.lives)
+        output, errors = kv.communicate(timeout=PATIENCE_S)
+        self.assertGreaterEqual(kills, 1)
+        self.assertEqual(kv.returncode, 0, errors + output)
+        self.assertIn("linearizable", output)
+        self.assertEqual(int(re.search(r"^(\d+) operations", output)[1]), 6 * 4000)
+        self.wait_for_lives({"host 0": 1, "annex 0.1": 1})
 
     def test_annexes_begin_anew_with_their_controller_and_nobody_outlives_the_cluster(self):
         self.start("--islands", "1", "--hosts", "3", "--devices", "6")

@@ -79,6 +79,7 @@ class AppsTest(Cluster, unittest.TestCase):
         self.assertEqual(len(annex), 1, processes_of(self.directory))
         done = subprocess.run([APP, self.address], capture_output=True, text=True, timeout=PATIENCE_S)
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("together 26", done.stdout)
         self.assertEqual(self.run_demo("fig2").returncode, 0)
 
     def test_the_commands_own_hosts_do_not_know_a_users_app(self):

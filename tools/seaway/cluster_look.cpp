@@ -77,10 +77,14 @@ std::string ClusterLook::to_string(const std::string& address, const ClusterLook
       "%zu schedulers, %zu hosts, %zu clients\n",
       address.c_str(), islands, devices, life, schedulers, hosts, clients);
   for (const auto& process : json.value("processes", nlohmann::json::array())) {
-    text += line("  %-10s %4s  life %-4u %-5s %s\n", process.value("role", "").c_str(),
+    // With one host for each island the two numbers are the same.
+    const bool is_numbered = hosts_each > 1 && process.contains("actors_host");
+    const std::string actors =
+        is_numbered ? line(", host %u of actors", process.value("actors_host", 0u)) : "";
+    text += line("  %-10s %4s  life %-4u %-5s %s%s\n", process.value("role", "").c_str(),
                  number_text(process).c_str(), process.value("life", 0u),
                  process.value("there", false) ? "there" : "lost",
-                 process.value("address", "").c_str());
+                 process.value("address", "").c_str(), actors.c_str());
   }
   const auto work = json.value("work", nlohmann::json::object());
   text += "\n" + islands_text(json.value("each_island", nlohmann::json::array())) + "\n";

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <future>
 #include <map>
@@ -69,6 +70,19 @@ class Rooted {
   Rooted(const Self&, const std::shared_ptr<int>&) {}
 };
 
+/// Says where it is.
+class Guest {
+ public:
+  static void describe(ActorType<Guest>& type) { type.on(&Guest::add); }
+  explicit Guest(Self self) : self_(std::move(self)) {}
+  Reply<Total> add(Request<Add>) {
+    return make<Total>([this](Total::Builder m) { m.setTotal(self_.here().hosts.at(0)); });
+  }
+
+ private:
+  Self self_;
+};
+
 class ActorsOverProcesses : public testing::Test {
  protected:
   ActorsOverProcesses() {
@@ -76,7 +90,7 @@ class ActorsOverProcesses : public testing::Test {
     directory_ = mkdtemp(name.data());
     auto registry = std::make_shared<Registry>();
     registry->actor<Counter>().actor<Counter, std::int64_t>();
-    registry->actor<Caller, ActorRef<Counter>, std::vector<std::string>>();
+    registry->actor<Caller, ActorRef<Counter>, std::vector<std::string>>().actor<Guest>();
     registry->reduction<Total>(kSum);
     NativeFunction twice{.parameters = {f32({1})}, .outputs = {f32({1})}};
     twice.body = [](auto operands, auto outputs, std::byte*) {
@@ -102,10 +116,14 @@ class ActorsOverProcesses : public testing::Test {
     ProcessOptions options;
     options.name = name;
     options.listen = address(name);
-    options.spec = "embedded:islands=2,devices=1,device_memory=16MiB,threads=1";
+    options.spec =
+        "embedded:islands=2,device_memory=16MiB,threads=1,devices=" + std::to_string(hosts_) +
+        ",hosts=" + std::to_string(hosts_);
     options.cluster = 77;
     options.silence_ns = 3'600'000'000'000;  // Whoever goes says so: nobody waits for it.
-    if (name.role == Role::kHost) options.registry = registry_;
+    if (name.role == Role::kHost || name.role == Role::kAnnex) options.registry = registry_;
+    std::promise<void>& orphaned = orphaned_[name] = {};
+    options.on_orphaned = [&orphaned] { orphaned.set_value(); };
     if (name.role != Role::kController) options.join = address({Role::kController, 0});
     auto process = Process::start(std::move(options), clock_);
     if (!process.ok()) return process.status();
@@ -116,8 +134,14 @@ class ActorsOverProcesses : public testing::Test {
     ASSERT_EQ(start({Role::kController, 0}), Status());
     for (std::uint32_t island = 0; island < 2; ++island) {
       ASSERT_EQ(start({Role::kIsland, island}), Status());
-      ASSERT_EQ(start({Role::kHost, island}), Status());
+      for (std::uint32_t host = 0; host < hosts_; ++host) {
+        ASSERT_EQ(start(host_name(island, host)), Status());
+      }
     }
+  }
+  static RoleName host_name(std::uint32_t island, std::uint32_t host) {
+    if (host == 0) return {Role::kHost, island};
+    return {Role::kAnnex, actor::annex_of(island, host)};
   }
   void end(const RoleName& name) { processes_.erase(name); }
   Client client() const { return seaway::connect(address({Role::kController, 0})).value(); }
@@ -129,8 +153,10 @@ class ActorsOverProcesses : public testing::Test {
     return total.ok() ? total.value()->getTotal() : -1;
   }
 
+  std::uint32_t hosts_ = 1;  // Of each of two islands.
   std::string directory_;
   std::shared_ptr<const Registry> registry_;
+  std::map<RoleName, std::promise<void>> orphaned_;  // Of those that are to begin anew.
   std::shared_ptr<const Clock> clock_ = std::make_shared<const RealClock>();
   std::map<RoleName, std::shared_ptr<Process>> processes_;
 };
@@ -257,6 +283,114 @@ TEST_F(ActorsOverProcesses, OfAHostThatEndsBeginAnewOnAnother) {
   EXPECT_EQ(add(counters.at(0), 1), 5);
   const auto nowhere = client.spawn<Counter>(client.hosts(), 3);
   EXPECT_EQ(nowhere.status().code(), StatusCode::kHostLost) << nowhere.status().to_string();
+}
+
+class ActorsOverIslandsOfTwoHosts : public ActorsOverProcesses {
+ protected:
+  ActorsOverIslandsOfTwoHosts() { hosts_ = 2; }
+
+  /// Which host an actor says that it is on; it may be on its way there.
+  static std::int64_t place_of(const ActorRef<Guest>& guest) {
+    const auto place = guest
+                           .call(
+                               &Guest::add, [](Add::Builder) {}, CallOptions{.retries = 20})
+                           .get();
+    EXPECT_TRUE(place.ok()) << place.status().to_string();
+    return place.ok() ? place.value()->getTotal() : -1;
+  }
+  static std::int64_t add_again(const ActorRef<Counter>& counter, std::int64_t amount) {
+    const auto total = counter
+                           .call(
+                               &Counter::add, [=](Add::Builder m) { m.setAmount(amount); },
+                               CallOptions{.retries = 20})
+                           .get();
+    EXPECT_TRUE(total.ok()) << total.status().to_string();
+    return total.ok() ? total.value()->getTotal() : -1;
+  }
+};
+
+TEST_F(ActorsOverIslandsOfTwoHosts, LiveOnAllOfThemAndCallEachOther) {
+  start_all();
+  const Client client = this->client();
+
+  const auto guests = client.spawn<Guest>(client.hosts());
+  const auto counters = client.spawn<Counter>(client.hosts(), 0).value();
+  const auto callers =
+      client.spawn<Caller>(client.hosts(), counters.at(1), std::vector<std::string>{"word"});
+
+  ASSERT_TRUE(guests.ok()) << guests.status().to_string();
+  ASSERT_EQ(guests->size(), 4u);
+  for (std::uint32_t host = 0; host < 4; ++host) EXPECT_EQ(place_of(guests->at(host)), host);
+  for (std::uint32_t host = 0; host < 4; ++host) {
+    const auto total =
+        callers->at(host).call(&Caller::add, [](Add::Builder m) { m.setAmount(1); }).get();
+    ASSERT_TRUE(total.ok()) << total.status().to_string();
+    EXPECT_EQ(total.value()->getTotal(), host + 1);
+  }
+  const auto sum =
+      counters.reduce(&Counter::add, kSum, [](Add::Builder m) { m.setAmount(5); }).get();
+  ASSERT_TRUE(sum.ok()) << sum.status().to_string();
+  EXPECT_EQ(sum.value()->getTotal(), 4 + 4 * 5);
+}
+
+TEST_F(ActorsOverIslandsOfTwoHosts, ArePlacedWhereTheDevicesOfASliceAre) {
+  start_all();
+  const Client client = this->client();
+  auto acquired = client.acquire_slice({.devices = 2});
+  while (acquired.status().code() == StatusCode::kIslandUnavailable) {
+    acquired = client.acquire_slice({.devices = 2});  // No island has joined yet.
+  }
+  const auto slice = std::move(acquired).value();
+
+  const auto guests = client.spawn<Guest>(slice.devices()).value();
+
+  const std::int64_t first = place_of(guests.at(0));
+  EXPECT_EQ(first % 2, 0) << "an island's host";
+  EXPECT_EQ(place_of(guests.at(1)), first + 1) << "its annex";
+  EXPECT_EQ(slice.hosts().size(), 2u);
+}
+
+TEST_F(ActorsOverIslandsOfTwoHosts, OfAnAnnexThatEndsBeginAnewElsewhereButNotWhereItsIslandEnds) {
+  start_all();
+  const Client client = this->client();
+  // The fewest are on host 2, which begins anew for the loss of host 3.
+  Placement places;
+  places.axes = {{"guest", 6}};
+  places.hosts = {0, 0, 1, 1, 2, 3};
+  const auto guests = client.spawn<Guest>(places).value();
+
+  end(host_name(1, 1));
+
+  EXPECT_EQ(place_of(guests.at(5)), 0);
+  EXPECT_EQ(place_of(guests.at(2)), 1);
+  orphaned_.at(host_name(1, 0)).get_future().wait();
+  const auto other = orphaned_.at(host_name(0, 0)).get_future();
+  EXPECT_EQ(other.wait_for(std::chrono::seconds(0)), std::future_status::timeout)
+      << "the other island goes on";
+  end(host_name(1, 0));
+  EXPECT_EQ(place_of(guests.at(4)), 1) << "the one with the fewest of those that are left";
+}
+
+TEST_F(ActorsOverIslandsOfTwoHosts, OfAnAnnexOutliveItsHostAndAnIslandIsUsedAgain) {
+  start_all();
+  const Client client = this->client();
+  const auto counters = client.spawn<Counter>(client.hosts(), 3).value();
+  EXPECT_EQ(add(counters.at(3), 1), 4);
+
+  end(host_name(1, 0));
+  EXPECT_EQ(add_again(counters.at(2), 1), 4) << "it began anew on another host";
+  EXPECT_EQ(add(counters.at(3), 1), 5) << "it lives where it lived";
+  end(host_name(1, 1));
+  EXPECT_EQ(add_again(counters.at(3), 1), 4);
+  for (std::uint32_t host = 0; host < 2; ++host) ASSERT_EQ(start(host_name(1, host)), Status());
+
+  for (;;) {  // The client hears of them in its own time.
+    const auto guests = client.spawn<Guest>(client.hosts());
+    if (guests.status().code() == StatusCode::kHostLost) continue;
+    ASSERT_TRUE(guests.ok()) << guests.status().to_string();
+    for (std::uint32_t host = 0; host < 4; ++host) EXPECT_EQ(place_of(guests->at(host)), host);
+    break;
+  }
 }
 
 TEST_F(ActorsOverProcesses, AreRefusedWhereTheyAreNotKnownWithTheNextStep) {

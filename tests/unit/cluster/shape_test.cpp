@@ -58,6 +58,31 @@ TEST(Shape, WithOneHostForEachIslandProcessesHaveTheNumbersThatTheyAlwaysHad) {
   EXPECT_EQ(process_of({Role::kAnnex, actor::annex_of(1, 1)}, Shape(2, 2)), 6u);
 }
 
+TEST(Shape, EachHostAndAnnexHasANumberAmongAllHostsAndIsFoundByIt) {
+  for (const Shape& shape : {Shape(1), Shape(3), Shape(1, 2), Shape(3, 4), Shape(1024, 64)}) {
+    std::uint32_t next = 0;
+    for (const RoleName& name : roles_of(shape)) {
+      if (name.role != Role::kHost && name.role != Role::kAnnex) continue;
+      EXPECT_EQ(host_number(name, shape), next++) << to_string(name);
+      EXPECT_EQ(role_of_host(host_number(name, shape), shape), name);
+    }
+    EXPECT_EQ(next, shape.all_hosts()) << "those of one island after the other's";
+  }
+}
+
+TEST(Shape, WithOneHostForEachIslandTheNumberOfAHostIsThatOfItsIsland) {
+  EXPECT_EQ(Shape(7).all_hosts(), 7u);
+  EXPECT_EQ(host_number({Role::kHost, 5}, 7), 5u);
+  EXPECT_EQ(role_of_host(5, 7), (RoleName{Role::kHost, 5}));
+  EXPECT_EQ(host_number({Role::kHost, 1}, Shape(2, 2)), 2u);
+  EXPECT_EQ(host_number({Role::kAnnex, actor::annex_of(1, 1)}, Shape(2, 2)), 3u);
+}
+
+TEST(ShapeDeathTest, NobodyElseHasTheNumberOfAHost) {
+  EXPECT_DEATH(host_number({Role::kIsland, 0}, 2), "the scheduler of island 0");
+  EXPECT_DEATH(role_of_host(4, Shape(2, 2)), "4");
+}
+
 Status check(std::uint32_t hosts, std::uint32_t devices, const device::Integrity& integrity = {}) {
   EmbeddedOptions options;
   options.hosts = hosts;
