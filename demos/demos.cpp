@@ -25,7 +25,7 @@ std::span<const Demo> demos() {
       {"kv", "a replicated key-value store whose members die, and a proof that nobody saw it",
        run_kv, true, true},
       {"parameter_server", "workers train one model, and nobody waits for the slow one",
-       run_parameter_server, true},
+       run_parameter_server, true, true},
       {"pipeline_feed",
        "actors read a file for a training program, as far ahead as they have credit",
        run_pipeline_feed, true, true},
@@ -43,7 +43,7 @@ std::span<const Demo> demos() {
 void register_all(Registry& registry) {
   for (const auto& each :
        {register_two_clients, register_pingpong, register_skynet, register_philosophers,
-        register_kv, register_kv_users, register_pipeline_feed}) {
+        register_kv, register_kv_users, register_parameter_server, register_pipeline_feed}) {
     each(registry);
   }
 }

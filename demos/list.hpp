@@ -24,6 +24,7 @@ int run_skipped_batch(const DemoOptions& options);
 // Of those that have something for hosts to know.
 void register_kv(Registry& registry);
 void register_kv_users(Registry& registry);
+void register_parameter_server(Registry& registry);
 void register_philosophers(Registry& registry);
 void register_pipeline_feed(Registry& registry);
 void register_pingpong(Registry& registry);

@@ -8,7 +8,6 @@
 #include "demos/parameter_server.hpp"
 
 #include <utility>
-#include <vector>
 
 #include "demos/list.hpp"
 #include "demos/parameter_server.capnp.h"
@@ -16,22 +15,21 @@
 #include "demos/support/perceptron.hpp"
 #include "demos/support/simulated.hpp"
 #include "seaway/app.hpp"
+#include "seaway/host_main.hpp"
 
 namespace seaway::demos {
 namespace {
-
 using namespace parameter_server;  // The messages.
 
 constexpr std::uint32_t kStraggler = 3;
-constexpr auto kPause = std::chrono::milliseconds(10);  // Of the straggler, in each of its steps.
+constexpr auto kPause = std::chrono::milliseconds(10);  // Of the straggler, and thrice its step.
 constexpr std::uint64_t kLagMax = 32;  // Derivatives that have missed more are not used.
 constexpr std::int64_t kBatch = 36;
 
 class Server {
  public:
   static void describe(ActorType<Server>& type) { type.on(&Server::pull).on(&Server::push); }
-
-  /// An actor puts arrays and runs programs in the session of whoever spawned it.
+  /// It puts arrays and runs programs in the session of whoever spawned it.
   Server(const Self& self, const Slice& slice, std::uint64_t updates)
       : updates_(updates),
         parameters_(Perceptron::initial(self.client().value(), slice)),
@@ -46,7 +44,7 @@ class Server {
     std::vector<Array> arguments = parameters_;
     for (const Array& derivative : Perceptron::arrays(request)) arguments.push_back(derivative);
     const Run run = descend_.execute(arguments);
-    if (Status status = run.error(); !status.ok()) return status;
+    if (!run.error().ok()) return run.error();
     parameters_ = run.outputs();
     ++version_;
     return newest(true);
@@ -71,8 +69,6 @@ class Server {
 class Worker {
  public:
   static void describe(ActorType<Worker>& type) { type.on(&Worker::train); }
-
-  /// Each of the mesh is given the same; what is its own it finds by its index.
   Worker(Self self, ActorRef<Server> server, const std::vector<Slice>& slices)
       : self_(std::move(self)),
         server_(std::move(server)),
@@ -85,10 +81,11 @@ class Worker {
     auto parameters = co_await server_.call(&Server::pull);
     if (!parameters.ok()) co_return parameters.status();
     while (!(*parameters)->getIsLast()) {
-      const Run run = step(*parameters);
-      // Other actors of this host go on meanwhile: only this handler waits.
+      const auto began = self_.now();
+      const Run run = step(*parameters);  // Others here go on meanwhile: only this handler waits.
       if (const auto done = co_await run.status(); !done.ok()) co_return done.status();
-      if (self_.index() == kStraggler) static_cast<void>(co_await self_.sleep(kPause));
+      if (self_.index() == kStraggler)
+        static_cast<void>(co_await self_.sleep(kPause + 3 * (self_.now() - began)));
       const std::uint64_t version = (*parameters)->getVersion();
       parameters = co_await server_.call(&Server::push, [&](Push::Builder m, Attached& beside) {
         m.setVersion(version);
@@ -101,10 +98,9 @@ class Worker {
   }
 
  private:
-  /// Enqueues the derivatives for the next of its own digits. The parameters are on the server's
-  /// device: they are copied on the way, without passing the server.
+  /// Enqueues the derivatives. The parameters are copied on the way from the server's device.
   Run step(const Message<Parameters>& parameters) {
-    std::vector<Array> arguments = Perceptron::arrays(parameters);
+    auto arguments = Perceptron::arrays(parameters);
     lessons_.append_next(arguments, self_.client().value(), slice_);
     return derive_.execute(arguments);
   }
@@ -119,24 +115,29 @@ class Worker {
 }  // namespace
 
 Status train_on(const Client& client, std::uint64_t updates) {
-  // On each island a device for the worker there, and one more for the server.
+  // On each island a device for the worker there, on the same host, and one more for the server.
   std::vector<Slice> slices;
+  Placement places{.axes = {{"worker", kStraggler + 1}}, .hosts = {}};
   for (const int island : {0, 1, 2, 3, 0}) {
     const auto slice = client.acquire_slice({.island = island});
     if (!slice.ok()) return slice.status();
+    if (slices.size() <= kStraggler) places.hosts.push_back(slice->hosts().hosts.at(0));
     slices.push_back(*slice);
   }
-  const Slice& own = slices.back();
-  const auto server = client.spawn<Server>(own.hosts(), own, updates);
+  const auto server = client.spawn<Server>(slices.back().hosts(), slices.back(), updates);
   if (!server.ok()) return server.status();
-  const auto workers = client.spawn<Worker>(client.hosts(), server->at(0), slices);
+  const auto workers = client.spawn<Worker>(places, server->at(0), slices);
   if (!workers.ok()) return workers.status();
-
   const auto all = workers->call(&Worker::train, CallOptions{.deadline = std::chrono::minutes(5)});
   if (Status status = check_steps(all.get(), kStraggler, updates); !status.ok()) return status;
   const auto last = server->call_one(&Server::pull).get();
   if (!last.ok()) return last.status();
-  return Perceptron::check(client, own, Perceptron::arrays(*last));
+  return Perceptron::check(client, slices.back(), Perceptron::arrays(*last));
+}
+
+void register_parameter_server(Registry& registry) {
+  registry.actor<Server, Slice, std::uint64_t>();
+  registry.actor<Worker, ActorRef<Server>, std::vector<Slice>>();
 }
 
 int run_parameter_server(const DemoOptions& options) {

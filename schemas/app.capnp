@@ -66,6 +66,8 @@ struct Attachment {
     bytes @0 :Data;
     actors @1 :Reference;
     beside @2 :UInt64;
+    # A TravellingArray (relay.capnp) as a message of its own.
+    array @3 :Data;
   }
 }
 

@@ -121,6 +121,7 @@ class Slice {
 
   /// For the library.
   explicit Slice(std::shared_ptr<client::SliceRecord> record) : record_(std::move(record)) {}
+  const std::shared_ptr<client::SliceRecord>& record() const { return record_; }
 
  private:
   std::shared_ptr<client::SliceRecord> record_;

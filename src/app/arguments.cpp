@@ -65,6 +65,13 @@ Reference ArgumentReader::reference() {
   return {};
 }
 
+Array ArgumentReader::array() {
+  Attachment found = attachment();
+  if (auto* array = std::get_if<Array>(&found)) return std::move(*array);
+  fail("arguments (" + from_.signature + "): something else stands where an array is to be");
+  return {};
+}
+
 Status ArgumentReader::end() {
   if (ok() && (at_ != from_.bytes.size() || attachment_ != from_.attachments.size())) {
     fail("arguments (" + from_.signature + ") have " + std::to_string(from_.bytes.size() - at_) +
@@ -79,7 +86,7 @@ Status not_encodable(std::string_view actor, std::size_t number, std::string_vie
       std::string(actor) + ": argument " + std::to_string(number) + " of its constructor is a " +
       std::string(type) +
       ", which does not travel to another process; give it integers, bool, float, double, "
-      "std::string, Message, ActorMesh, ActorRef, or vectors of these");
+      "std::string, Message, ActorMesh, ActorRef, Slice, Array, or vectors of these");
 }
 
 }  // namespace seaway::internal

@@ -29,7 +29,7 @@ void write_name(const MemberName& name, schema::MemberName::Builder out) {
 class Encoder {
  public:
   Encoder(std::uint64_t now_ns, const CodecOptions& options)
-      : now_ns_(now_ns), types_(options.types), beside_(options.beside) {}
+      : now_ns_(now_ns), types_(options.types), beside_(options.beside), arrays_(options.arrays) {}
 
   void write(const Envelope& envelope, schema::Envelope::Builder out) {
     out.setKind(static_cast<std::uint8_t>(envelope.kind));
@@ -119,6 +119,9 @@ class Encoder {
         out[i].setBytes({reinterpret_cast<const kj::byte*>(span.data()), span.size()});
       } else if (const auto* actors = std::get_if<internal::Reference>(&attachments[i])) {
         write(*actors, out[i].initActors());
+      } else if (const auto* array = std::get_if<Array>(&attachments[i]); array && !beside_) {
+        SEAWAY_CHECK(arrays_);
+        out[i].setArray(wire::frame_data(arrays_->give(*array)));
       } else {
         SEAWAY_CHECK(beside_);
         out[i].setBeside(beside_->put(attachments[i]));
@@ -220,24 +223,28 @@ class Encoder {
   const std::uint64_t now_ns_;
   const internal::TypeTable* const types_;
   Parcels* const beside_;
+  ArrayTravel* const arrays_;
   std::vector<internal::RawMessage> payloads_;
   std::vector<std::shared_ptr<const internal::MeshInfo>> meshes_;
   std::vector<std::shared_ptr<const internal::ActorTypeInfo>> actor_types_;
 };
 
 /// What of it has no bytes.
-Status check_travels(const Attachments& attachments) {
+Status check_travels(const Attachments& attachments, ArrayTravel* arrays) {
   for (const Attachment& one : attachments) {
-    if (!std::holds_alternative<Array>(one)) continue;
-    return unimplemented(
-        "an array does not travel beside a message to another process yet; send its values, or "
-        "keep whoever uses it in the process that made it");
+    const auto* array = std::get_if<Array>(&one);
+    if (!array) continue;
+    Status status = arrays ? arrays->check(*array)
+                           : invalid_argument(
+                                 "arrays travel between the processes of hosts and of "
+                                 "their client alone; send its values");
+    if (!status.ok()) return status;
   }
   return {};
 }
 
-Status check_travels(const internal::RawMessage& payload) {
-  return payload.attachments ? check_travels(*payload.attachments) : Status();
+Status check_travels(const internal::RawMessage& payload, ArrayTravel* arrays) {
+  return payload.attachments ? check_travels(*payload.attachments, arrays) : Status();
 }
 
 }  // namespace
@@ -248,13 +255,13 @@ Status Parcels::missing(std::uint64_t number, std::string_view what) const {
                         " things beside the frame, was taken before, or is something else");
 }
 
-Status check_travels(const Envelope& envelope) {
-  Status status = check_travels(envelope.payload);
+Status check_travels(const Envelope& envelope, ArrayTravel* arrays) {
+  Status status = check_travels(envelope.payload, arrays);
   if (!envelope.parcel || !status.ok()) return status;
   const Parcel& parcel = *envelope.parcel;
   if (parcel.factory) {
     const auto made = parcel.factory.construction();
-    status = made.ok() ? check_travels(made->attachments) : made.status();
+    status = made.ok() ? check_travels(made->attachments, arrays) : made.status();
   }
   if (status.ok() && parcel.combine && parcel.combine.name.empty()) {
     status = invalid_argument(
@@ -262,10 +269,10 @@ Status check_travels(const Envelope& envelope) {
         "Combining, and register it with Registry::reduction() in the hosts' main()");
   }
   for (const Start& start : parcel.starts) {
-    if (start.snapshot && status.ok()) status = check_travels(start.snapshot->state);
+    if (start.snapshot && status.ok()) status = check_travels(start.snapshot->state, arrays);
     if (!start.snapshot) continue;
     for (const auto& [id, outcome] : start.snapshot->answered) {
-      if (status.ok() && outcome.ok()) status = check_travels(*outcome);
+      if (status.ok() && outcome.ok()) status = check_travels(*outcome, arrays);
     }
   }
   return status;

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/array_travel.hpp"
 #include "app/envelope.hpp"
 #include "base/frame.hpp"
 #include "seaway/app/type_table.hpp"
@@ -73,10 +74,13 @@ struct CodecOptions {
   /// this end goes by that, for the other end knows the same names, and everything else goes
   /// beside.
   Parcels* beside = nullptr;
+  /// How arrays get to another process; null: they do not.
+  ArrayTravel* arrays = nullptr;
 };
 
-/// Whether `envelope` has bytes for another process. Errors: kInvalidArgument, and what has none.
-Status check_travels(const Envelope& envelope);
+/// Whether `envelope` has bytes for another process. Errors: kInvalidArgument, and what has none;
+/// those of ArrayTravel::check().
+Status check_travels(const Envelope& envelope, ArrayTravel* arrays = nullptr);
 
 /// `batch` of silo `from` as one frame. The clock is that of the sender. Without a table beside it
 /// each envelope of it has to travel: check_travels().

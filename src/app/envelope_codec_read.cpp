@@ -37,11 +37,16 @@ Status read_outcome(std::uint8_t code, capnp::Text::Reader message, Status& out)
 class Decoder {
  public:
   Decoder(std::uint64_t now_ns, std::uint32_t silos, const CodecOptions& options)
-      : now_ns_(now_ns), silos_(silos), types_(options.types), beside_(options.beside) {}
+      : now_ns_(now_ns),
+        silos_(silos),
+        types_(options.types),
+        beside_(options.beside),
+        arrays_(options.arrays) {}
 
   Status read(schema::EnvelopeBatch::Reader in, Batch& out) {
     out.from = in.getFrom();
     if (Status status = check_silo(out.from, "sender"); !status.ok()) return status;
+    from_ = out.from;
     for (const auto type : in.getTypes()) {
       if (Status status = read_type(type); !status.ok()) return status;
     }
@@ -109,6 +114,13 @@ class Decoder {
         internal::Reference reference;
         status = read_reference(one.getActors(), reference);
         out.emplace_back(std::move(reference));
+      } else if (one.isArray()) {
+        if (!arrays_) return protocol_error("an array has come to a process that has none");
+        const capnp::Data::Reader data = one.getArray();
+        if (data.size() % sizeof(std::uint64_t) != 0) return protocol_error("an array is no words");
+        auto array = arrays_->take(wire::data_frame(data), from_);
+        if (!array.ok()) return array.status();
+        out.emplace_back(std::move(array).value());
       } else if (one.isBeside()) {
         out.emplace_back();
         status = take_beside(one.getBeside(), "an attachment", out.back());
@@ -410,6 +422,8 @@ class Decoder {
   const std::uint32_t silos_;
   const internal::TypeTable* const types_;
   Parcels* const beside_;
+  ArrayTravel* const arrays_;
+  SiloId from_ = 0;
   std::vector<std::shared_ptr<const internal::ActorTypeInfo>> actor_types_;
   std::vector<internal::RawMessage> payloads_;
   std::vector<std::shared_ptr<const internal::MeshInfo>> meshes_;

@@ -115,7 +115,9 @@ void Array::delete_now() {
   client::Record& record = cell_->record();
   client::Gone expected = client::Gone::kNo;
   if (!cell_->gone.compare_exchange_strong(expected, client::Gone::kDeleted)) return;
-  if (record.first != 0) record.origin->session->release_array(id());
+  if (record.first == 0) return;
+  client::Session& session = *record.origin->session;
+  session.release_array(id(), record.is_imported || session.keeps(id()));
 }
 
 bool Array::is_deleted() const {

@@ -51,6 +51,7 @@ wire::ClientRecord::Kind to_wire(Said::Kind kind) {
       return wire::ClientRecord::Kind::GOT;
     case Said::Kind::kCancel:
     case Said::Kind::kFrame:
+    case Said::Kind::kDrop:
       break;
   }
   return wire::ClientRecord::Kind::CANCEL;

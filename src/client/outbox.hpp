@@ -7,12 +7,14 @@
 
 #include "base/frame.hpp"
 #include "base/ids.hpp"
+#include "client/array_keeper.hpp"
 
 namespace seaway::client {
 
 /// One thing that a client says (ClientRecord of the schema), or a frame built beforehand.
 struct Said {
-  enum class Kind : std::uint8_t { kRun, kPut, kRelease, kFetch, kCancel, kGot, kFrame };
+  /// kDrop: a release that is for the session's keeper.
+  enum class Kind : std::uint8_t { kRun, kPut, kRelease, kFetch, kCancel, kGot, kFrame, kDrop };
   Kind kind = Kind::kRun;
   std::uint32_t argument_count = 0;
   std::uint64_t id = 0;
@@ -34,14 +36,19 @@ struct Outbox {
   std::vector<ArrayId> arguments;  // Of all runs, one after the other.
   std::vector<Frame> frames;
   std::vector<TimeLimit> limits;
+  // For a keeper: what the runs and puts make, and questions.
+  std::vector<Made> made;
+  std::vector<Asked> asked;
   bool is_last = false;  // Ends with the goodbye.
 
-  bool empty() const { return said.empty() && limits.empty(); }
+  bool empty() const { return said.empty() && limits.empty() && asked.empty(); }
   void clear() {
     said.clear();
     arguments.clear();
     frames.clear();
     limits.clear();
+    made.clear();
+    asked.clear();
     is_last = false;
   }
 };

@@ -95,6 +95,7 @@ void Record::add_waiting(std::shared_ptr<internal::FutureState<void>> state) {
 Future<void> Record::outcome() {
   auto state = std::make_shared<internal::FutureState<void>>(origin->session->waiter());
   add_waiting(state);
+  if (is_imported && is_pending()) origin->session->ask_outcome(*this);
   return Future<void>(std::move(state));
 }
 
@@ -107,8 +108,12 @@ void Record::unreference() {
 void Record::drop_array(std::uint32_t index) {
   ArrayCell& cell = cells()[index];
   if (cell.handles.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  if (first != 0 && cell.gone.load(std::memory_order_acquire) == Gone::kNo) {
-    origin->session->release_array(array_id(index));
+  if (first != 0) {
+    const Gone gone = cell.gone.load(std::memory_order_acquire);
+    const bool is_kept = is_imported || origin->session->keeps(array_id(index));
+    // A keeper has counted one that was donated, too.
+    const bool is_said = gone == Gone::kNo || (gone == Gone::kDonated && is_kept);
+    if (is_said) origin->session->release_array(array_id(index), is_kept);
   }
   unreference();
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/ids.hpp"
+#include "client/imported_array.hpp"
 #include "seaway/array.hpp"
 #include "seaway/future.hpp"
 #include "seaway/sharding.hpp"
@@ -75,6 +76,11 @@ struct Record {
   struct Details {
     Status failure;
     std::vector<std::vector<std::byte>> values;  // Debug mode: the outputs, global and row-major.
+    /// Of one that another process has begun: set before anybody else sees the record.
+    struct Imported {
+      ArrayMaker maker;
+      bool is_asked = false;  // For its outcome; guarded by the session.
+    } imported;
   };
 
   /// One future that waits for the outcome.
@@ -120,7 +126,8 @@ struct Record {
   std::atomic<std::uint32_t> run_handles{1};
   std::atomic<Phase> phase{Phase::kPending};
   bool is_run = true;
-  bool is_local = false;  // Debug mode: the cluster knows nothing of it.
+  bool is_local = false;     // Debug mode: the cluster knows nothing of it.
+  bool is_imported = false;  // Another process of the client has begun it.
 
  private:
   Record(std::shared_ptr<const Origin> made_by, std::size_t count)

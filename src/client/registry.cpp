@@ -57,10 +57,15 @@ Result<std::shared_ptr<SpecRecord>> Session::make_spec(const ArraySpec& spec) {
   if (is_closed()) return closed_status();
   auto& record = specs_[key];
   if (!record) {
+    const std::uint64_t number = next_id();
+    if (number == 0) {
+      specs_.erase(key);
+      return no_ids();
+    }
     record = std::make_shared<SpecRecord>();
     record->session = shared_from_this();
     record->outputs = {spec};
-    record->id = next_id();
+    record->id = number;
     record->output_specs = {record->id};
     record->name = "put";
     record->slice = *slice;
@@ -88,6 +93,7 @@ Result<std::shared_ptr<FunctionRecord>> Session::define_function(FunctionRecord 
   if (is_closed()) return closed_status();
   function.session = shared_from_this();
   function.info.id = next_id();
+  if (function.info.id == 0) return no_ids();
   auto record = std::make_shared<FunctionRecord>(std::move(function));
   if (wiring_.engine) say_frame(frames::define_function(id(), *record));
   return record;
@@ -116,6 +122,7 @@ Result<std::shared_ptr<ProgramRecord>> Session::define_program(
   if (is_closed()) return closed_status();
   program->session = shared_from_this();
   program->graph.id = next_id();
+  if (program->graph.id == 0) return no_ids();
   program->name = program->graph.name;
   program->donates =
       std::ranges::find(program->graph.donated, true) != program->graph.donated.end();

@@ -127,6 +127,7 @@ Result<std::shared_ptr<SliceRecord>> Session::acquire_slice(const SliceRequest& 
     return invalid_argument("slice refused: contiguous and spread exclude each other");
   }
   const SliceId slice = next_id();
+  if (slice == 0) return no_ids();
   std::vector<std::uint32_t> binding;
   if (wiring_.engine && !debug()) {
     SliceRequest full = request;

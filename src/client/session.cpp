@@ -22,7 +22,10 @@ std::string milliseconds(std::uint64_t ns) { return std::to_string(ns / 1'000'00
 }  // namespace
 
 Session::Session(Wiring wiring, ClientOptions options)
-    : wiring_(std::move(wiring)), options_(std::move(options)), poke_(frames::poke()) {
+    : wiring_(std::move(wiring)),
+      options_(std::move(options)),
+      poke_(frames::poke()),
+      next_request_(wiring_.first_request) {
   if (wiring_.engine) {
     waiter_ = actor::make_engine_waiter(*wiring_.engine);
   } else {
@@ -164,7 +167,10 @@ Status Session::enqueue(Record& record, const ProgramRecord& program,
                         std::span<const Array> arguments, const ExecuteOptions& options) {
   const bool is_said = say([&](Outbox& outbox) {
     record.id = next_id(1 + record.size);
+    if (record.id == 0) [[unlikely]]
+      return;
     record.first = record.id + 1;
+    if (keeps(record.first)) outbox.made.push_back({record.id, record.first, record.size});
     outbox.said.push_back({.kind = Said::Kind::kRun,
                            .argument_count = static_cast<std::uint32_t>(arguments.size()),
                            .id = record.id,
@@ -180,9 +186,9 @@ Status Session::enqueue(Record& record, const ProgramRecord& program,
     }
     in_flight_.insert(record.id, &record);
   });
-  if (is_said) return {};
+  if (is_said && record.id != 0) return {};
   runs_in_flight_.fetch_sub(1, std::memory_order_relaxed);
-  return closed_status();
+  return is_said ? no_ids() : closed_status();
 }
 
 Record* Session::execute(const std::shared_ptr<ProgramRecord>& given,
@@ -249,10 +255,11 @@ void Session::cancel_run(Record& record) {
   });
 }
 
-void Session::release_array(ArrayId array) {
+void Session::release_array(ArrayId array, bool is_kept) {
   if (!wiring_.engine) return;
-  say([array](Outbox& outbox) {
+  say([array, is_kept](Outbox& outbox) {
     outbox.said.push_back({.kind = Said::Kind::kRelease, .id = array});
+    if (is_kept) outbox.said.back().kind = Said::Kind::kDrop;
   });
 }
 
@@ -454,6 +461,7 @@ void Session::end(Status why) {
   std::vector<Record*> records;
   std::map<std::uint64_t, PendingFetch> fetches;
   std::map<std::uint64_t, PendingRequest> requests;
+  std::map<std::uint64_t, Record*> asked;
   if (wiring_.engine) {
     bool was_empty = false;
     {
@@ -468,6 +476,7 @@ void Session::end(Status why) {
       records = in_flight_.take_all();
       fetches.swap(fetches_);
       requests.swap(requests_);
+      asked.swap(asked_);
     }
     if (was_empty) actor_.send(poke_);
   }
@@ -479,6 +488,10 @@ void Session::end(Status why) {
   }
   for (auto& [request, pending] : requests) {
     pending.state->complete(why, internal::Wake::kLater);
+  }
+  for (auto& [request, record] : asked) {
+    record->complete(why, internal::Wake::kLater);
+    record->unreference();
   }
   if (waiter_) {
     waiter_->notify();

@@ -17,7 +17,10 @@
 #include "actor/router.hpp"
 #include "base/frame.hpp"
 #include "base/ids.hpp"
+#include "client/array_keeper.hpp"
 #include "client/flight_table.hpp"
+#include "client/id_blocks.hpp"
+#include "client/imported_array.hpp"
 #include "client/outbox.hpp"
 #include "client/record.hpp"
 #include "client/registry.hpp"
@@ -40,6 +43,14 @@ struct Wiring {
   std::function<Result<std::shared_ptr<internal::Caller>>()> open_caller = {};
   std::uint32_t islands = 1, hosts = 1, devices = 1;  // Hosts and devices of each island.
   bool is_process = false;                            // The other roles are in other processes.
+  /// Who counts arrays that several processes share; null: there is only this one.
+  ArrayKeeper* keeper = nullptr;
+  /// Of a delegate: another process says hello and goodbye for it, and hands it what comes back.
+  /// Then also from where its ids come, and its first request number.
+  std::shared_ptr<IdBlocks> ids = {};
+  std::uint64_t first_request = 1;
+  /// What the pointers point to, if it is to live as long as the session. May be null.
+  std::shared_ptr<void> owns = {};
 };
 
 /// Thread-safe unless said otherwise. Client threads append what they say to an outbox; the
@@ -71,7 +82,8 @@ class Session : public std::enable_shared_from_this<Session> {
   Record* execute(const std::shared_ptr<ProgramRecord>& program, std::span<const Array> arguments,
                   const ExecuteOptions& options, Site site);
   void cancel_run(Record& record);
-  void release_array(ArrayId array);
+  /// `is_kept`: by way of the keeper.
+  void release_array(ArrayId array, bool is_kept);
   void fetch(Record& record, std::uint32_t index, std::shared_ptr<internal::FetchSink> sink,
              std::span<std::byte> target);
   void cancel_fetch(std::uint64_t request);
@@ -108,6 +120,26 @@ class Session : public std::enable_shared_from_this<Session> {
       const std::vector<std::uint64_t>& key,
       const std::function<Result<std::shared_ptr<ProgramRecord>>()>& make);
 
+  // Arrays and slices of the same client that come from another process (imports.cpp).
+  /// A handle of it, which counts as one import. Any failure is the array's.
+  Array import_array(const TravellingArray& from);
+  /// The slice of that mesh, as if it had been acquired here; the binding is read only if it is
+  /// new, and if there is one.
+  std::shared_ptr<SliceRecord> adopt_slice(const Mesh& mesh, std::vector<std::uint32_t> binding);
+  /// Asks what an imported array has come to, once.
+  void ask_outcome(Record& record);
+  void on_told(std::uint64_t request, Status outcome);
+  /// Whether `array`, which was made here, is let go through the keeper.
+  bool keeps(ArrayId array) const { return wiring_.keeper && wiring_.keeper->keeps(array); }
+  /// Says what a delegate of this client has said, in the order of this session: a frame, or
+  /// records with the arguments of their runs one after the other. Each run is given an id of this
+  /// session, which replaces the one in `said`. False once closed.
+  bool say_for_delegate(Frame frame) { return say_frame(std::move(frame)); }
+  bool say_for_delegate(std::span<Said> said, std::span<const ArrayId> arguments);
+  /// Sends what was said until now. Control thread.
+  void flush();
+  void set_flush(std::function<void()> flush) { flush_ = std::move(flush); }
+
   // For the session's actor, on the control thread.
   /// Moves all that was said into `outbox`, which is empty.
   void take_outbox(Outbox& outbox);
@@ -130,9 +162,15 @@ class Session : public std::enable_shared_from_this<Session> {
   void set_actor(actor::Address address) { actor_ = std::move(address); }
   const actor::Address& actor() const { return actor_; }
 
+  /// The first of `count` that follow on; 0 for a delegate that has none left (no_ids()).
   std::uint64_t next_id(std::uint64_t count = 1) {
+    if (wiring_.ids) [[unlikely]] {
+      const std::uint64_t first = wiring_.ids->take(count);
+      return first ? make_id(wiring_.client, first) : 0;
+    }
     return make_id(wiring_.client, next_sequence_.fetch_add(count, std::memory_order_relaxed));
   }
+  Status no_ids() const;
 
  private:
   struct PendingRequest {
@@ -174,12 +212,13 @@ class Session : public std::enable_shared_from_this<Session> {
   const Wiring wiring_;
   const ClientOptions options_;
   const Frame poke_;
+  std::function<void()> flush_;  // Control thread only.
   std::shared_ptr<internal::Waiter> waiter_;
   actor::Address actor_;
   std::atomic<bool> is_closed_ = false;
   std::atomic<bool> is_debug_ = false;
   std::atomic<std::uint64_t> next_sequence_ = 1;
-  std::atomic<std::uint64_t> next_request_ = 1;
+  std::atomic<std::uint64_t> next_request_;
   std::atomic<std::uint32_t> runs_in_flight_ = 0;
   std::atomic<std::uint64_t> upload_bytes_ = 0;
 
@@ -191,6 +230,7 @@ class Session : public std::enable_shared_from_this<Session> {
   FlightTable in_flight_;
   std::map<std::uint64_t, PendingFetch> fetches_;
   std::map<std::uint64_t, PendingRequest> requests_;
+  std::map<std::uint64_t, Record*> asked_;  // Imports, with a reference each.
 
   std::mutex caller_mutex_;
   std::shared_ptr<internal::Caller> caller_;  // Guarded by caller_mutex_.

@@ -16,9 +16,17 @@ constexpr std::size_t kRecordsMax = 16384;
 
 }  // namespace
 
+SessionActor::SessionActor(std::shared_ptr<Session> session) : session_(std::move(session)) {
+  session_->set_flush([this] { drain(); });
+}
+
+SessionActor::~SessionActor() {
+  if (session_) session_->set_flush({});
+}
+
 void SessionActor::receive(const Frame& frame) {
   if (!session_) return;
-  if (!is_bound_) {
+  if (!is_bound_ && !session_->wiring().ids) {
     session_->wiring().router->bind(actor::Role::kClient, session_->id(), session_->actor());
     is_bound_ = true;
   }
@@ -38,6 +46,11 @@ void SessionActor::send(Frame frame) {
 void SessionActor::drain() {
   outbox_.clear();
   session_->take_outbox(outbox_);
+  ArrayKeeper* const keeper = session_->wiring().keeper;
+  if (keeper) {
+    keeper->made(outbox_.made);
+    take_drops();
+  }
   std::size_t begin = 0, arguments_begin = 0, arguments_end = 0;
   for (std::size_t at = 0; at < outbox_.said.size(); ++at) {
     const Said& said = outbox_.said[at];
@@ -57,12 +70,27 @@ void SessionActor::drain() {
   }
   send_records(begin, outbox_.said.size(), arguments_begin, arguments_end);
   start_limits();
+  if (keeper) {
+    keeper->dropped(dropped_);
+    keeper->asked(outbox_.asked);
+    dropped_.clear();
+  }
   if (outbox_.is_last) {
     session_->stop_all_timers();
-    session_->wiring().router->unbind(actor::Role::kClient, session_->id());
+    session_->set_flush({});
+    if (is_bound_) session_->wiring().router->unbind(actor::Role::kClient, session_->id());
     session_.reset();
   }
   outbox_.clear();
+}
+
+/// They may wait until all else has been said.
+void SessionActor::take_drops() {
+  std::erase_if(outbox_.said, [this](const Said& said) {
+    if (said.kind != Said::Kind::kDrop) return false;
+    dropped_.push_back(said.id);
+    return true;
+  });
 }
 
 void SessionActor::send_records(std::size_t begin, std::size_t end, std::size_t arguments_begin,

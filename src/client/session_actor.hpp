@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "actor/actor.hpp"
 #include "actor/engine.hpp"
@@ -15,7 +16,8 @@ namespace seaway::client {
 /// Binds itself as Role::kClient at its first poke and lets go of the session after its goodbye.
 class SessionActor final : public actor::Actor {
  public:
-  explicit SessionActor(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+  explicit SessionActor(std::shared_ptr<Session> session);
+  ~SessionActor() override;
 
   void receive(const Frame& frame) override;
 
@@ -25,9 +27,11 @@ class SessionActor final : public actor::Actor {
                     std::size_t arguments_end);
   void send(Frame frame);
   void start_limits();
+  void take_drops();
 
   std::shared_ptr<Session> session_;
   Outbox outbox_;  // Kept for its capacity.
+  std::vector<ArrayId> dropped_;
   bool is_bound_ = false;
 };
 

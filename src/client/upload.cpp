@@ -141,6 +141,11 @@ Record* Session::put(TensorType type, const std::byte* data, std::size_t element
     if (!status.ok()) return refuse(std::move(status));
   }
   if (Status status = reserve_upload(bytes); !status.ok()) return refuse(status);
+  const ArrayId array = next_id();
+  if (array == 0) [[unlikely]] {
+    upload_bytes_.fetch_sub(bytes);
+    return refuse(no_ids());
+  }
   const bool is_aliased = semantics == HostBufferSemantics::kZeroCopy &&
                           wanted.sharding.mesh().device_count() == 1 && count > 0 &&
                           reinterpret_cast<std::uintptr_t>(data) % kAlignment == 0;
@@ -150,10 +155,11 @@ Record* Session::put(TensorType type, const std::byte* data, std::size_t element
   ensure_defined(spec);
   Record* record = Record::make(*interned, 1);
   record->is_run = false;
-  record->id = record->first = next_id();
+  record->id = record->first = array;
   wiring_.bulk->offer_upload(record->id, std::move(payload));
   const bool is_said = say([this, record, &spec](Outbox& outbox) {
     outbox.said.push_back({.kind = Said::Kind::kPut, .id = record->id, .object = spec.id});
+    if (keeps(record->id)) outbox.made.push_back({record->id, record->id, 1});
     if (options_.when_full == WhenFull::kWait || wiring_.is_process) {
       outbox.limits.push_back(
           {.is_run = true, .id = record->id, .timeout_ns = request_timeout_ns()});

@@ -118,8 +118,10 @@ void Actors::on_news(const PeerNews& news) {
   if (news.name.role == Role::kIsland) return;
   const SiloId silo = silo_of(news.name);
   const std::uint32_t epoch = news.is_lost ? 0 : std::max(news.life, 1u);
+  const std::uint32_t before = this->epoch(silo);
   set_epoch(silo, epoch);
-  put({.silo = silo, .is_lost = news.is_lost});
+  const bool is_over = before != kUnheard && before != epoch;
+  put({.silo = silo, .is_lost = news.is_lost, .life_before = is_over ? before : 0});
   if (is_hub() && is_client(silo)) tell_clients(silo, epoch);
 }
 
@@ -140,7 +142,7 @@ void Actors::on_frame(ProcessId from, SiloId to, Frame frame) {
 /// Not at once: it may be told within something that the silo does.
 void Actors::put(Event event) {
   events_.push_back(std::move(event));
-  if (std::exchange(is_draining_, true)) return;
+  if (!early_.empty() || std::exchange(is_draining_, true)) return;
   engine_.post([this, here = is_here_] {
     if (*here) drain();
   });
@@ -148,25 +150,42 @@ void Actors::put(Event event) {
 
 void Actors::drain() {
   is_draining_ = false;
-  for (std::deque<Event> events = std::exchange(events_, {}); !events.empty(); events.pop_front()) {
-    Event& event = events.front();
+  for (std::size_t left = events_.size(); left > 0 && early_.empty(); --left) {
+    Event event = std::move(events_.front());
+    events_.pop_front();
     if (event.is_frame) {
       read(event);
     } else if (!event.batch.empty()) {
       door_->deliver(event.batch);
     } else {
-      // What came before the word is looked at before it.
-      silo_->receive({});
-      event.is_lost ? silo_->on_silo_lost(event.silo) : silo_->on_silo_back(event.silo);
+      hear_of(event);
     }
   }
+}
+
+void Actors::hear_of(const Event& event) {
+  // What came before the word is looked at before it.
+  silo_->receive({});
+  const bool is_end = event.life_before != 0 || (event.is_lost && is_client(event.silo));
+  if (arrays_ && is_end) arrays_->on_silo_lost(event.silo, event.life_before);
+  event.is_lost ? silo_->on_silo_lost(event.silo) : silo_->on_silo_back(event.silo);
+}
+
+void Actors::go_on() {
+  if (early_.empty() || arrays_->is_early()) return;
+  door_->deliver(early_);
+  early_.clear();
+  if (events_.empty() || std::exchange(is_draining_, true)) return;
+  engine_.post([this, here = is_here_] {
+    if (*here) drain();
+  });
 }
 
 /// Nobody speaks for another one, but the hub for clients to clients.
 void Actors::read(Event& event) {
   if (event.silo != self_) return relay(event.from, event.silo, event.frame);
   auto batch = app::decode_batch(event.frame, engine_.clock().now_ns(), kSilosMax,
-                                 {options_.types, nullptr});
+                                 {options_.types, nullptr, arrays_});
   Status status = batch.status();
   if (status.ok()) {
     const bool is_handed_on = event.from == process_of({Role::kController, 0}, options_.shape) &&
@@ -186,7 +205,12 @@ void Actors::read(Event& event) {
     silo_->receive({});
     news.epoch == 0 ? silo_->on_silo_lost(news.silo) : silo_->on_silo_back(news.silo);
   }
-  if (epoch(batch->from) != 0 && !batch->envelopes.empty()) door_->deliver(batch->envelopes);
+  if (epoch(batch->from) == 0 || batch->envelopes.empty()) return;
+  if (arrays_ && arrays_->is_early()) {
+    early_ = std::move(batch->envelopes);
+  } else {
+    door_->deliver(batch->envelopes);
+  }
 }
 
 void Actors::relay(ProcessId from, SiloId to, const Frame& frame) {
@@ -205,8 +229,9 @@ void Actors::send(SiloId, SiloId to, std::vector<Envelope>& batch) {
   if (epoch(to) != 0) {
     std::vector<Envelope> whole;
     whole.reserve(batch.size());
+    if (arrays_) arrays_->begin(to, epoch(to));
     for (Envelope& envelope : batch) {
-      if (Status status = app::check_travels(envelope); !status.ok()) {
+      if (Status status = app::check_travels(envelope, arrays_); !status.ok()) {
         // In its place among the others.
         send_frames(to, whole);
         whole.clear();
@@ -222,10 +247,13 @@ void Actors::send(SiloId, SiloId to, std::vector<Envelope>& batch) {
 
 void Actors::send_frames(SiloId to, std::span<Envelope> batch) {
   if (batch.empty()) return;
-  Frame frame = app::encode_batch(self_, batch, engine_.clock().now_ns(), {});
+  Frame frame =
+      app::encode_batch(self_, batch, engine_.clock().now_ns(), {nullptr, nullptr, arrays_});
   if (frame.size_bytes() <= kFrameBytesMax) {
+    if (arrays_) arrays_->commit();
     return peers_.send_to_silo(process_of_silo(to), to, std::move(frame));
   }
+  if (arrays_) arrays_->discard();
   if (batch.size() > 1) {
     send_frames(to, batch.first(batch.size() / 2));
     return send_frames(to, batch.subspan(batch.size() / 2));

@@ -14,6 +14,7 @@
 #include "app/client_caller.hpp"
 #include "app/envelope_codec.hpp"
 #include "app/silo.hpp"
+#include "cluster/array_traffic.hpp"
 #include "cluster/peers.hpp"
 #include "cluster/shape.hpp"
 #include "seaway/app/type_table.hpp"
@@ -70,6 +71,15 @@ class Actors final : public app::Network {
   bool ends_with(app::SiloId silo, app::SiloId lost) const override;
   void for_each_up(const std::function<void(app::SiloId)>& use) const override;
 
+  /// How arrays travel; without, they do not. It outlives the engine's actors.
+  void use(ArrayTraffic& arrays) { arrays_ = &arrays; }
+  /// An array that was early is not any more (ArrayTraffic::is_early()).
+  void go_on();
+  app::SiloId self() const { return self_; }
+  app::SiloId silo_of(const RoleName& name) const;
+  transport::ProcessId process_of_silo(app::SiloId silo) const;
+  bool is_client(app::SiloId silo) const { return silo > options_.shape.all_hosts(); }
+
   /// For tests.
   app::Silo& silo() { return *silo_; }
 
@@ -81,18 +91,17 @@ class Actors final : public app::Network {
     app::SiloId silo = 0;
     bool is_frame = false;
     bool is_lost = false;
+    std::uint32_t life_before = 0;  // That is over; 0: none was heard.
     transport::ProcessId from = 0;
     Frame frame = {};
     std::vector<app::Envelope> batch = {};  // Of this process itself.
   };
 
-  app::SiloId silo_of(const RoleName& name) const;
-  transport::ProcessId process_of_silo(app::SiloId silo) const;
-  bool is_client(app::SiloId silo) const { return silo > options_.shape.all_hosts(); }
   bool is_hub() const { return self_ == app::kHub; }
   void put(Event event);
   void drain();
   void read(Event& event);
+  void hear_of(const Event& event);
   void relay(transport::ProcessId from, app::SiloId to, const Frame& frame);
   void tell_clients(app::SiloId client, std::uint32_t epoch);
   void set_epoch(app::SiloId silo, std::uint32_t epoch);
@@ -108,6 +117,8 @@ class Actors final : public app::Network {
   app::Silo* silo_ = nullptr;  // Owned by the engine, as all actors.
   std::map<app::SiloId, std::uint32_t> epochs_;
   std::deque<Event> events_;
+  ArrayTraffic* arrays_ = nullptr;
+  std::vector<app::Envelope> early_;  // All events wait behind it.
   bool is_draining_ = false;
   std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);
 };

@@ -122,6 +122,7 @@ void Member::hear(const RoleName& from, const RoleName& to, Frame frame) {
     limits.tenant = options_.tenant_of(from.index);
   const Status status = check_at_door(from, to, frame, limits);
   if (!status.ok()) return lose(from, status);
+  if (relay_ && !relay_->hand_on(frame)) return;
   router_.send(to.role, to.index, std::move(frame));
 }
 
@@ -144,14 +145,61 @@ void Member::begin_actors() {
   actors.life = options_.life;
   actors.seed = options_.seed;
   actors.types = options_.types;
-  actors.client_of = [](std::uint32_t client) -> Result<Client> {
-    return unimplemented("an actor in a host's process has no session of client " +
-                         std::to_string(client) + " yet");
+  actors.client_of = [this](std::uint32_t client) -> Result<Client> {
+    if (delegates_) return delegates_->client_of(client);
+    return invalid_argument("only actors in hosts' processes have sessions");
   };
   actors_ = std::make_unique<Actors>(wiring_.engine, *peers_, std::move(actors));
   peers_->hear_silos([this](transport::ProcessId from, std::uint32_t silo, Frame frame) {
     actors_->on_frame(from, silo, std::move(frame));
   });
+  begin_sharing();
+}
+
+/// What a client and its actors on hosts have in common: its session.
+void Member::begin_sharing() {
+  if (options_.name.role == Role::kController) return;
+  if (options_.name.role == Role::kClient) {
+    RelayOptions relay;
+    relay.shape = shape_;
+    relay.client = options_.name.index;
+    relay.life = options_.life;
+    relay.devices = options_.cluster.devices;
+    relay_ = std::make_unique<Relay>(wiring_.engine, *peers_, *actors_, router_, std::move(relay));
+    actors_->use(*relay_);
+  } else {
+    DelegatesOptions delegates;
+    delegates.shape = shape_;
+    delegates.host = app::host_of_silo(actors_->self());
+    delegates.life = options_.life;
+    delegates.devices = options_.cluster.devices;
+    delegates.meet = [this](ClientId client) {
+      if (options_.clients_max == 0) meet_client(client);
+    };
+    delegates.check_native = [this](const function::NativeFunction& native) -> Status {
+      if (options_.check_native) return options_.check_native(name_of(native));
+      return not_found("this host knows no native functions");
+    };
+    delegates_ =
+        std::make_unique<Delegates>(wiring_.engine, *peers_, *actors_, std::move(delegates));
+    actors_->use(*delegates_);
+  }
+  peers_->hear_relayed([this](const RoleName& from, std::uint32_t number, Frame frame) {
+    hear_relayed(from, number, std::move(frame));
+  });
+}
+
+void Member::hear_relayed(const RoleName& from, std::uint32_t number, Frame frame) {
+  Status status = protocol_error(to_string(from) + " has no delegates, and is none");
+  if (delegates_ && from.role == Role::kClient) {
+    status = number == kRelayWords ? delegates_->on_words(from.index, frame)
+                                   : delegates_->on_answer(from.index, std::move(frame));
+  } else if (relay_ && from.role != Role::kController && from.role != Role::kIsland) {
+    const app::SiloId silo = actors_->silo_of(from);
+    status = number == kRelayWords ? relay_->on_words(silo, frame)
+                                   : relay_->on_payload(silo, number - 1, std::move(frame));
+  }
+  if (!status.ok()) lose(from, status);
 }
 
 /// Schedulers and clients have nothing to say to each other, nor has one island's scheduler to
@@ -215,6 +263,9 @@ void Member::on_news(const PeerNews& news) {
 void Member::tell_role(const PeerNews& news) {
   if (options_.on_peer) options_.on_peer(news);
   if (actors_) actors_->on_news(news);
+  if (relay_ && news.is_lost && news.name.role != Role::kIsland) {
+    relay_->on_gone(actors_->silo_of(news.name), news.life);
+  }
   if (news.is_lost && news.name.role == Role::kClient && options_.clients_max == 0) {
     // Its number is never used again. Not within what the conversation is about to do.
     wiring_.engine.post(
@@ -287,7 +338,9 @@ Result<Client> Member::connect(ClientOptions options, std::shared_ptr<void> keep
       return std::shared_ptr<internal::Caller>(*std::move(caller));
     };
   }
+  wiring.keeper = relay_.get();
   session_ = client::make_session(std::move(wiring), std::move(options));
+  if (relay_) relay_->use(session_);
   if (Status status = session_->open(); !status.ok()) return status;
   return client::make_client(session_, std::move(keep_alive));
 }

@@ -11,9 +11,11 @@
 #include "actor/router.hpp"
 #include "client/session.hpp"
 #include "cluster/actors.hpp"
+#include "cluster/delegates.hpp"
 #include "cluster/embedded.hpp"
 #include "cluster/enrolment.hpp"
 #include "cluster/peers.hpp"
+#include "cluster/relay.hpp"
 #include "cluster/shape.hpp"
 #include "device/annex_actor.hpp"
 #include "events/event_stream.hpp"
@@ -54,7 +56,8 @@ struct MemberOptions {
   bool has_actors = false;
   /// Of a host or an annex with actors: what it can make. It outlives the member.
   const internal::TypeTable* types = nullptr;
-  /// Of a client: whether all hosts know a native function as it is here. May be empty.
+  /// Of a client: whether all hosts know a native function as it is here; of a host: whether this
+  /// one does, without a wait. May be empty.
   std::function<Status(const NativeName& native)> check_native = {};
   /// Hears what became of others before the role does. May be empty.
   std::function<void(const PeerNews& news)> on_peer;
@@ -119,12 +122,20 @@ class Member {
   std::string waiting() { return session_ ? session_->waiting() : ""; }
   /// Null without. Before the engine stops it is to be detached.
   Actors* actors() { return actors_.get(); }
+  /// Of a client with actors; null otherwise. For tests.
+  const Relay* relay() const { return relay_.get(); }
+  /// Before the engine stops: the sessions of clients' actors end.
+  void close_delegates() {
+    if (delegates_) delegates_->close();
+  }
   device::HostCore* host() { return host_ ? &host_->core() : nullptr; }
   device::AnnexCore* annex() { return annex_ ? &annex_->core() : nullptr; }
 
  private:
   void play(const BackendFactory& make_backend);
   void begin_actors();
+  void begin_sharing();
+  void hear_relayed(const RoleName& from, std::uint32_t number, Frame frame);
   bool talks_with(const RoleName& other) const;
   void meet_all();
   void hear(const RoleName& from, const RoleName& to, Frame frame);
@@ -142,6 +153,8 @@ class Member {
   transport::LocalBulk bulk_;
   std::unique_ptr<Peers> peers_;
   std::unique_ptr<Actors> actors_;
+  std::unique_ptr<Delegates> delegates_;  // Of a host,
+  std::unique_ptr<Relay> relay_;          // and of a client.
   std::unique_ptr<program::SliceBinder> binder_;
   std::unique_ptr<device::Backend> backend_;
   controller::ControllerActor* controller_ = nullptr;  // Owned by the engine, as all actors.

@@ -24,6 +24,8 @@ constexpr unsigned kLifeShift = 16;
 constexpr std::size_t kSpareBytesMax = std::size_t{64} << 10;
 /// In the place of a role: what follows is the number of a silo.
 constexpr std::uint32_t kSilos = 15;
+/// The same: what follows says what the frame is.
+constexpr std::uint32_t kRelayed = 14;
 
 std::uint32_t channel_of(const RoleName& name) {
   SEAWAY_CHECK(name.index < std::uint32_t{1} << kRoleShift, name.index);
@@ -192,6 +194,12 @@ void Peers::send_to_silo(ProcessId process, std::uint32_t silo, Frame frame) {
     say(process, *peer, kSilos << kRoleShift | silo, std::move(frame), transport::Lane::kControl);
 }
 
+void Peers::send_relayed(ProcessId process, std::uint32_t number, Frame frame,
+                         transport::Lane lane) {
+  Peer* const peer = find(process);
+  if (peer) say(process, *peer, kRelayed << kRoleShift | number, std::move(frame), lane);
+}
+
 void Peers::say(ProcessId process, Peer& peer, std::uint32_t channel, Frame frame,
                 transport::Lane lane) {
   ++counts_.frames;
@@ -257,6 +265,12 @@ void Peers::turn(ProcessId process) {
     if (letter.channel >> kRoleShift == kSilos) {
       if (deliver_to_silo_) {
         deliver_to_silo_(process, name_of(letter.channel).index, std::move(letter.frame));
+      }
+      continue;
+    }
+    if (letter.channel >> kRoleShift == kRelayed) {
+      if (deliver_relayed_) {
+        deliver_relayed_(peer.name, name_of(letter.channel).index, std::move(letter.frame));
       }
       continue;
     }

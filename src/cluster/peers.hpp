@@ -28,6 +28,11 @@ struct RoleName {
 /// "the host of island 2", "host 1 of island 2".
 std::string to_string(const RoleName& name);
 
+/// What a relayed frame is: words of schemas/relay.capnp; else a message of schemas/seaway.capnp as
+/// it is, from a client for its delegate there, or from a delegate for the host of island number
+/// - 1.
+inline constexpr std::uint32_t kRelayWords = 0;
+
 struct PeersOptions {
   transport::ProcessId self = 0;
   std::uint32_t life = 1;  // How often this process has begun, with this time. Below 65536.
@@ -88,6 +93,14 @@ class Peers {
   /// As send(). All on the control lane: between two silos everything is in order.
   void send_to_silo(transport::ProcessId process, std::uint32_t silo, Frame frame);
 
+  /// Frames between the delegates of clients and their clients (schemas/relay.capnp) are addressed
+  /// to a process, too. `number` says what the frame is: see kRelayWords.
+  using DeliverRelayed =
+      std::function<void(const RoleName& from, std::uint32_t number, Frame frame)>;
+  void hear_relayed(DeliverRelayed deliver) { deliver_relayed_ = std::move(deliver); }
+  void send_relayed(transport::ProcessId process, std::uint32_t number, Frame frame,
+                    transport::Lane lane);
+
   /// Ends the conversation with whoever plays `to`, who learns that this process is lost for it, as
   /// soon as anything gets there; both may talk again then.
   void begin_anew(const RoleName& to, const Status& why);
@@ -134,6 +147,7 @@ class Peers {
   const Deliver deliver_;
   const Tell tell_;
   DeliverToSilo deliver_to_silo_;
+  DeliverRelayed deliver_relayed_;
   RandomStream pauses_;
   std::map<transport::ProcessId, Peer> peers_;
   std::map<RoleName, transport::ProcessId> processes_;

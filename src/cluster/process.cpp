@@ -3,7 +3,6 @@
 #include "cluster/process.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +16,7 @@
 #include "cluster/enrolment_messages.hpp"
 #include "cluster/gatehouse.hpp"
 #include "cluster/member.hpp"
+#include "cluster/questions.hpp"
 #include "cluster/registry.hpp"
 #include "events/event_stream.hpp"
 #include "function/native_registry.hpp"
@@ -37,25 +37,6 @@ constexpr ProcessId kControllerProcess = 0;
 /// How often tokens are looked at, and the controller is asked who is welcome: a session ends
 /// within a second, whatever the machine does meanwhile.
 constexpr std::uint64_t kLookNs = 250'000'000;
-
-Result<Frame> ask_now(actor::IoEngine& engine, const std::string& address, std::uint64_t cluster,
-                      const Question& question, std::uint64_t most_ns,
-                      const transport::Credentials& shown) {
-  std::optional<Result<Frame>> answer;
-  std::atomic<bool> is_done = false;
-  engine.post([&] {
-    transport::ask(
-        engine.loop(), address, cluster, to_frame(question), most_ns,
-        [&](Result<Frame> said) {
-          answer.emplace(std::move(said));
-          is_done.store(true);
-          engine.notify();
-        },
-        shown);
-  });
-  engine.wait([&is_done] { return is_done.load(); }, 0);
-  return *std::move(answer);
-}
 
 void pause(actor::Engine& engine) {
   engine.wait([] { return false; }, engine.clock().now_ns() + kPauseNs);
@@ -106,6 +87,7 @@ struct Process::State {
   Status listen();
   Status play(device::Compiler compiler);
   Status announce();
+  Status check_own_native(const NativeName& native) const;
   transport::SocketHandlers handlers();
   void answer(const transport::Caller& caller, const Frame& question,
               const std::function<void(Result<Frame>)>& done);
@@ -161,6 +143,7 @@ Process::State::~State() {
     *is_here = false;
     // Nobody listens at a client's, so that silence alone would tell that it has gone.
     if (member && options.name.role == Role::kClient) member->leave();
+    if (member) member->close_delegates();
     wires.use(nullptr);
   });
   if (member && member->actors()) member->actors()->detach();
@@ -319,6 +302,20 @@ void Process::State::log(const PeerNews& news) {
               last_lost + life + ", is lost: " + news.reason);
 }
 
+/// Its other hosts have the same program.
+Status Process::State::check_own_native(const NativeName& native) const {
+  for (const NativeName& known : native_names) {
+    if (known.name != native.name) continue;
+    if (known.fingerprint == native.fingerprint) return {};
+    return invalid_argument("native function " + native.name +
+                            " has other types or flags in the hosts' program, which has registered "
+                            "it with another fingerprint");
+  }
+  return not_found("native function " + native.name +
+                   " is not known to this host; register it with Registry::native() in the hosts' "
+                   "main()");
+}
+
 Status Process::State::play(device::Compiler compiler) {
   MemberOptions wanted;
   wanted.cluster = cluster;
@@ -340,6 +337,9 @@ Status Process::State::play(device::Compiler compiler) {
                         options.credentials);
     return said.ok() ? read_done(*said) : said.status();
   };
+  if (options.name.role != Role::kClient) {
+    wanted.check_native = [this](const NativeName& native) { return check_own_native(native); };
+  }
   wanted.on_peer = [this](const PeerNews& news) {
     const ProcessId peer = process_of(news.name, shape());
     log(news);
@@ -551,47 +551,6 @@ std::string Process::status() const {
   std::string json;
   actor::run_on_control_thread(*state_->engine, [&] { json = state_->json(); });
   return json;
-}
-
-Result<std::string> ask_status(const std::string& address, const Clock& clock,
-                               std::uint64_t timeout_ns, const transport::Credentials& shown) {
-  const auto engine = actor::make_io_engine(clock);
-  auto answer = ask_now(*engine, address, 0, StatusQuestion{}, timeout_ns, shown);
-  if (!answer.ok()) return answer.status();
-  return read_status(*answer);
-}
-
-Result<std::string> ask_why(const std::string& address, RunId run, const Clock& clock,
-                            std::uint64_t timeout_ns, const transport::Credentials& shown) {
-  const auto engine = actor::make_io_engine(clock);
-  auto answer = ask_now(*engine, address, 0, WhyQuestion{run}, timeout_ns, shown);
-  if (!answer.ok()) return answer.status();
-  return read_status(*answer);
-}
-
-std::string text_of(const controller::ControllerCore::Left& left) {
-  const auto some = [](std::size_t count, const char* what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-  };
-  return some(left.slices, "slice") + ", " + some(left.arrays, "array") + ", " +
-         some(left.parts, "part") + " of runs and " + some(left.reads, "read");
-}
-
-Result<controller::ControllerCore::Left> ask_to_drain(const std::string& address, IslandId island,
-                                                      std::optional<controller::Drain> how,
-                                                      const Clock& clock, std::uint64_t timeout_ns,
-                                                      const transport::Credentials& shown) {
-  const auto engine = actor::make_io_engine(clock);
-  auto answer = ask_now(*engine, address, 0, DrainQuestion{island, how}, timeout_ns, shown);
-  if (!answer.ok()) return answer.status();
-  return read_left(*answer);
-}
-
-Status ask_to_stop(const std::string& address, const Clock& clock, std::uint64_t timeout_ns,
-                   const transport::Credentials& shown) {
-  const auto engine = actor::make_io_engine(clock);
-  auto answer = ask_now(*engine, address, 0, StopQuestion{}, timeout_ns, shown);
-  return answer.ok() ? read_done(*answer) : answer.status();
 }
 
 }  // namespace seaway::cluster

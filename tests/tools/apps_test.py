@@ -20,10 +20,13 @@ class AppsTest(Cluster, unittest.TestCase):
     def run_demo(self, *words):
         return seaway("run", *words, "--cluster", self.address)
 
+    def arrays(self):
+        return self.status().get("work", {}).get("arrays", -1)
+
     def test_each_demo_on_actors_passes_its_own_check(self):
         self.start("--islands", "4", "--devices", "4", "--options", "device_memory=64MiB")
         for words in (["pingpong", "--quick"], ["skynet", "--size", "10000"], ["philosophers"],
-                      ["kv", "--quick"], ["pipeline_feed"]):
+                      ["kv", "--quick"], ["parameter_server"], ["pipeline_feed"]):
             with self.subTest(demo=words[0]):
                 done = self.run_demo(*words)
                 self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
@@ -62,6 +65,22 @@ class AppsTest(Cluster, unittest.TestCase):
         self.assertEqual(kv.returncode, 0, errors + output)
         self.assertIn("linearizable", output)
         self.assertEqual(int(re.search(r"^(\d+) operations", output)[1]), 6 * 4000)
+
+    def test_actors_that_share_arrays_end_with_a_word_when_a_host_of_theirs_is_killed(self):
+        self.start("--islands", "4", "--devices", "2", "--options", "device_memory=64MiB")
+        for name in ("host 1", "host 0"):  # Of a worker; and of the server, with all parameters.
+            with self.subTest(killed=name):
+                demo = subprocess.Popen([COMMAND, "run", "parameter_server", "--cluster", self.address],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                until(lambda: self.arrays() > 8 or demo.poll() is not None, "it trains")
+                os.kill(self.process(name), signal.SIGKILL)
+                output, errors = demo.communicate(timeout=PATIENCE_S)
+                if demo.returncode != 0:
+                    self.assertRegex(errors, r"parameter_server: [A-Z]+_[A-Z_]+: ")
+                until(lambda: self.is_whole(islands=4), "it is there again")
+                until(lambda: self.arrays() == 0, "nothing is left of it")
+        done = self.run_demo("parameter_server")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
 
     def test_a_users_own_program_is_a_host(self):
         self.start("--islands", "2", "--devices", "1", "--host-program", APP_HOST)

@@ -199,7 +199,7 @@ class ProcessesTest(Cluster, unittest.TestCase):
             self.assertIn(self.address[5:], done.stderr, words)
 
     def test_a_demo_that_cannot_be_elsewhere_says_so(self):
-        done = seaway("run", "parameter_server", "--cluster", self.address)
+        done = seaway("run", "counted_twice", "--cluster", self.address)
         self.assertEqual(done.returncode, 1)
         self.assertIn("leave out --cluster", done.stderr)
 

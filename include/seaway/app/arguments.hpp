@@ -10,6 +10,9 @@
 //   message   the number of words of its frame in 8 bytes, these words, and how many attachments
 //             are its own, in 8 bytes
 //   actors    nothing: the next attachment
+//   array     nothing: the next attachment
+//   slice     its id, its axes, each a text and its size, and to what it is bound: island and
+//             devices; each list with its length before it; an id 0 alone is an empty one
 //
 // All numbers are little-endian. A reader takes any integer that fits what its constructor wants.
 
@@ -32,6 +35,7 @@
 #include "seaway/app/mesh.hpp"
 #include "seaway/app/message.hpp"
 #include "seaway/app/runtime.hpp"
+#include "seaway/client.hpp"
 
 namespace seaway::internal {
 
@@ -72,6 +76,7 @@ class ArgumentReader {
   std::uint64_t count();
   Attachment attachment();
   Reference reference();
+  Array array();
   const std::shared_ptr<Caller>& caller() const { return caller_; }
 
   void fail(std::string what) {
@@ -242,6 +247,22 @@ struct ArgumentCodec<ActorRef<A>> {
     if (found.size() > 1) reader.fail("it takes one actor, and is given several");
     return found.at(0);
   }
+};
+
+template <>
+struct ArgumentCodec<Array> {
+  static std::string name() { return "array"; }
+  static void write(ArgumentWriter& writer, const Array& value) { writer.attach(value); }
+  static Array read(ArgumentReader& reader) { return reader.array(); }
+};
+
+/// Whoever reads it has it as if it had been acquired in the session of the actor that is made.
+/// That it was released there he hears when he uses it.
+template <>
+struct ArgumentCodec<Slice> {
+  static std::string name() { return "slice"; }
+  static void write(ArgumentWriter& writer, const Slice& value);
+  static Slice read(ArgumentReader& reader);
 };
 
 template <class... Arguments>

@@ -443,5 +443,54 @@ TEST(EnvelopeBatches, AByteThatChangedIsRefusedOrReadAndNothingElse) {
   EXPECT_GT(read, words.size()) << "most numbers are nobody's business but the silo's";
 }
 
+/// Gives arrays as numbers, and remembers what it took.
+class CountedArrays final : public ArrayTravel {
+ public:
+  Status check(const Array&) override {
+    return is_refusing ? cancelled("its client has gone") : Status();
+  }
+  Frame give(const Array&) override {
+    return Frame::make(1, [this](auto words) { words[0] = ++given; });
+  }
+  Result<Array> take(const Frame& frame, SiloId from) override {
+    if (frame.words().size() != 1) return protocol_error("no number");
+    taken.emplace_back(frame.words()[0], from);
+    return Array();
+  }
+
+  bool is_refusing = false;
+  std::uint64_t given = 0;
+  std::vector<std::pair<std::uint64_t, SiloId>> taken;
+};
+
+TEST(EnvelopeBatches, ArraysGoToAnotherProcessAsThoseSayWhoKnowThemAndElseNowhere) {
+  Envelope envelope = make_envelope(Kind::kCall);
+  envelope.parcel = nullptr;
+  auto beside = std::make_shared<Attachments>();
+  beside->emplace_back(Array());
+  beside->emplace_back(Array());
+  envelope.payload.attachments = std::move(beside);
+  CountedArrays arrays;
+
+  const Status nowhere = check_travels(envelope);
+  ASSERT_EQ(check_travels(envelope, &arrays), Status());
+  // The two share their payload: what is beside it is given once.
+  const std::vector<Envelope> batch = {envelope, envelope};
+  const Frame frame = encode_batch(2, batch, kNow, {nullptr, nullptr, &arrays});
+  const auto back = decode_batch(frame, kNow, kSilos, {nullptr, nullptr, &arrays});
+  const auto nobody = decode_batch(frame, kNow, kSilos, {});
+  arrays.is_refusing = true;
+  const Status refused = check_travels(envelope, &arrays);
+
+  EXPECT_EQ(nowhere.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(nowhere.message().find("send its values"), std::string::npos);
+  ASSERT_TRUE(back.ok()) << back.status().to_string();
+  ASSERT_EQ(back->envelopes.at(1).payload.attachments->size(), 2u);
+  EXPECT_TRUE(std::holds_alternative<Array>(back->envelopes[1].payload.attachments->at(1)));
+  EXPECT_EQ(arrays.taken, (std::vector<std::pair<std::uint64_t, SiloId>>{{1, 2}, {2, 2}}));
+  EXPECT_EQ(nobody.status().code(), StatusCode::kProtocolError);
+  EXPECT_EQ(refused.code(), StatusCode::kCancelled);
+}
+
 }  // namespace
 }  // namespace seaway::app

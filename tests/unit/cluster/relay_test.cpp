@@ -1,0 +1,262 @@
+// What a client's process says for the delegates of its actors, and what it refuses to say.
+
+#include "cluster/relay.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actor/seeded_engine.hpp"
+#include "client/frames.hpp"
+#include "cluster/relay_frames.hpp"
+
+namespace seaway::cluster {
+namespace {
+
+using actor::Role;
+using client::Holder;
+using client::Said;
+
+/// Nobody is there.
+class NoWires final : public transport::Wires {
+ public:
+  using Id = transport::ProcessId;
+  void attach(Id, Id, transport::WirePort) override {}
+  void connect(Id, Id) override {}
+  void write(Id, Id, std::vector<std::byte>) override {}
+  void close(Id, Id) override {}
+  void forget(Id, Id) override {}
+};
+
+/// Client 1 of two islands, whose hosts have one delegate each.
+class RelayTest : public testing::Test {
+ protected:
+  static constexpr Holder kOne{1, 5}, kTwo{2, 7};
+
+  RelayTest() {
+    router_.set_elsewhere([this](Role role, std::uint32_t, const Frame& frame, transport::Lane) {
+      if (role == Role::kController) said_.push_back(frame);
+    });
+    client::Wiring wiring;
+    wiring.engine = engine_.get();
+    wiring.router = &router_;
+    wiring.bulk = &bulk_;
+    wiring.client = 1;
+    wiring.is_process = true;
+    wiring.keeper = &relay_;
+    session_ = client::make_session(std::move(wiring), {});
+    relay_.use(session_);
+    for (const Holder& one : {kOne, kTwo}) {
+      actors_.on_news({{Role::kHost, one.silo - 1}, one.life, false, ""});
+    }
+    engine_->run_until_idle(100'000);
+  }
+  ~RelayTest() override {
+    session_->close();
+    engine_->run_until_idle(100'000);
+  }
+
+  static client::DelegateName name_of(const Holder& holder) {
+    return {holder.silo - 1, holder.life};
+  }
+  static std::uint64_t id_of(const Holder& holder, std::uint64_t number) {
+    return make_id(1, client::first_sequence_of(name_of(holder)) + number);
+  }
+  /// A run with one output, which is the next id.
+  static DelegateWords run_words(const Holder& by, std::uint64_t words, std::uint64_t id) {
+    DelegateWords out;
+    out.number = words;
+    out.made = {{id_of(by, id), id_of(by, id + 1), 1}};
+    out.frame = records({{.id = id_of(by, id), .object = 9, .first = id_of(by, id + 1)}});
+    return out;
+  }
+  static Frame records(const std::vector<Said>& said) { return client::frames::runs(1, said, {}); }
+  Status hear(const Holder& by, const DelegateWords& words) {
+    const Status status = relay_.on_words(by.silo, to_frame(words));
+    engine_->run_until_idle(100'000);
+    return status;
+  }
+  /// All that was said to the controller since, in its order.
+  std::vector<Said> said() {
+    std::vector<Said> all;
+    for (const Frame& frame : std::exchange(said_, {})) {
+      const auto records = read_records(frame);
+      if (records) all.insert(all.end(), records->said.begin(), records->said.end());
+    }
+    return all;
+  }
+
+  std::unique_ptr<actor::SeededEngine> engine_ = actor::make_seeded_engine(1);
+  NoWires wires_;
+  Peers peers_{*engine_, wires_, PeersOptions(),
+               [](const RoleName&, const RoleName&, const Frame&) {}, [](const PeerNews&) {}};
+  Actors actors_{*engine_, peers_, {.name = {Role::kClient, 1}, .shape = 2}};
+  actor::Router router_;
+  transport::LocalBulk bulk_;
+  RelayOptions options_{.shape = 2, .client = 1, .words_max = 4};
+  Relay relay_{*engine_, peers_, actors_, router_, options_};
+  std::shared_ptr<client::Session> session_;
+  std::vector<Frame> said_;
+};
+
+TEST_F(RelayTest, GivesRunsOfDelegatesRisingIdsAndTheirOwnBackWithTheOutcome) {
+  ASSERT_EQ(hear(kTwo, run_words(kTwo, 1, 0)), Status());
+  ASSERT_EQ(hear(kOne, run_words(kOne, 1, 0)), Status());
+
+  const auto runs = said();
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_LT(runs[0].id, runs[1].id);
+  EXPECT_FALSE(client::is_of_delegate(runs[1].id));
+  EXPECT_EQ(runs[0].first, id_of(kTwo, 1));
+  EXPECT_EQ(runs[1].first, id_of(kOne, 1));
+  // The client itself has nothing of it to hear.
+  EXPECT_FALSE(relay_.hand_on(resolved_frame(1, {{runs[0].id, {}}, {runs[1].id, {}}})));
+  EXPECT_TRUE(relay_.hand_on(resolved_frame(1, {{runs[0].id, {}}})));
+  EXPECT_EQ(relay_.stock(), (Relay::Stock{.arrays = 2, .outcomes = 2}));
+}
+
+TEST_F(RelayTest, HoldsBackWhatNamesAnArrayOfWhichItHasNotHeard) {
+  DelegateWords early = run_words(kTwo, 1, 0);
+  early.imports = {{id_of(kOne, 1), kOne, 1, {kOne, 2}}};
+  ASSERT_EQ(hear(kTwo, early), Status());
+  ASSERT_EQ(hear(kOne, run_words(kOne, 1, 2)), Status());
+  EXPECT_EQ(said().size(), 1u);
+  EXPECT_EQ(relay_.stock().words, 1u);
+
+  ASSERT_EQ(hear(kOne, run_words(kOne, 2, 0)), Status());
+
+  const auto runs = said();
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].first, id_of(kOne, 1));
+  EXPECT_EQ(runs[1].first, id_of(kTwo, 1));
+}
+
+TEST_F(RelayTest, WaitsForNobodyWhoIsLost) {
+  DelegateWords early = run_words(kTwo, 1, 0);
+  early.imports = {{id_of(kOne, 1), kOne, 1, {kOne, 2}}};
+  ASSERT_EQ(hear(kTwo, early), Status());
+  EXPECT_TRUE(said().empty());
+
+  relay_.on_gone(kOne.silo, kOne.life);
+  engine_->run_until_idle(100'000);
+
+  EXPECT_EQ(said().size(), 1u);
+}
+
+TEST_F(RelayTest, GivesUpWhatWasPutAndIsLostWithItsDelegate) {
+  DelegateWords put;
+  put.number = 1;
+  put.made = {{id_of(kOne, 0), id_of(kOne, 0), 1}};
+  put.frame = records({{.kind = Said::Kind::kPut, .id = id_of(kOne, 0), .object = 9}});
+  ASSERT_EQ(hear(kOne, put), Status());
+  EXPECT_EQ(said().size(), 1u);
+
+  relay_.on_silo_lost(kOne.silo, kOne.life);
+  engine_->run_until_idle(100'000);
+
+  const auto cancels = said();
+  ASSERT_EQ(cancels.size(), 1u);
+  EXPECT_EQ(cancels[0].kind, Said::Kind::kCancel);
+  EXPECT_EQ(cancels[0].id, id_of(kOne, 0));
+}
+
+TEST_F(RelayTest, EndsADelegateOfWhichTooMuchWaits) {
+  for (std::uint64_t words = 1; words <= 5; ++words) {
+    DelegateWords early = run_words(kTwo, words, 2 * words);
+    early.imports = {{id_of(kOne, 1), kOne, words, {kOne, 2}}};
+    ASSERT_EQ(hear(kTwo, early), Status());
+  }
+
+  EXPECT_EQ(relay_.stock().words, 0u);
+  ASSERT_EQ(hear(kTwo, run_words(kTwo, 6, 20)), Status());
+  EXPECT_TRUE(said().empty());
+}
+
+TEST_F(RelayTest, ReleasesWhatNobodyHoldsBehindAllThatNamesIt) {
+  ASSERT_EQ(hear(kOne, run_words(kOne, 1, 0)), Status());
+  DelegateWords given;
+  given.number = 2;
+  given.grants = {{id_of(kOne, 1), kTwo, 1}};
+  given.drops = {id_of(kOne, 1)};
+  ASSERT_EQ(hear(kOne, given), Status());
+  EXPECT_EQ(said().size(), 1u);
+
+  DelegateWords used = run_words(kTwo, 1, 0);
+  used.imports = {{id_of(kOne, 1), kOne, 1, {kOne, 1}}};
+  used.drops = {id_of(kOne, 1), id_of(kTwo, 1)};
+  ASSERT_EQ(hear(kTwo, used), Status());
+
+  const auto last = said();
+  ASSERT_EQ(last.size(), 1u);  // Releases are not read, but they have left:
+  EXPECT_EQ(relay_.stock().arrays, 0u);
+  EXPECT_EQ(relay_.stock().outcomes, 0u);
+}
+
+TEST_F(RelayTest, SaysNothingForADelegateThatIsNotItsOwn) {
+  const auto refused = [this](std::uint64_t number, Frame frame) {
+    DelegateWords words;
+    words.number = number;
+    words.frame = std::move(frame);
+    return hear(kOne, words).code();
+  };
+  const StatusCode protocol = StatusCode::kProtocolError;
+
+  EXPECT_EQ(refused(1, records({{.id = id_of(kTwo, 0), .first = id_of(kTwo, 1)}})), protocol);
+  EXPECT_EQ(refused(2, records({{.id = make_id(1, 3), .first = make_id(1, 4)}})), protocol);
+  EXPECT_EQ(refused(3, records({{.kind = Said::Kind::kRelease, .id = id_of(kOne, 0)}})), protocol);
+  EXPECT_EQ(refused(4, records({{.kind = Said::Kind::kFetch, .id = id_of(kOne, 0), .object = 1}})),
+            protocol);
+  EXPECT_EQ(refused(5, records({{.kind = Said::Kind::kPut, .id = make_id(2, 1)}})), protocol);
+  EXPECT_EQ(refused(6, client::frames::hello(1, 1, {})), protocol);
+  EXPECT_EQ(refused(7, client::frames::goodbye(1)), protocol);
+  EXPECT_EQ(refused(8, client::frames::why(1, 1, 0)), protocol);
+  EXPECT_EQ(refused(9, client::frames::stats(2, client::first_request_of(name_of(kOne)))),
+            protocol);
+  DelegateWords made = run_words(kTwo, 10, 0);
+  EXPECT_EQ(hear(kOne, made).code(), protocol);
+  EXPECT_TRUE(said_.empty());
+  EXPECT_EQ(hear(kOne, run_words(kOne, 11, 0)), Status());
+  EXPECT_EQ(said().size(), 1u);
+  EXPECT_EQ(hear(kOne, run_words(kOne, 77, 2)).code(), protocol);
+  EXPECT_EQ(relay_.on_words(kOne.silo, Frame::make(1, [](auto words) { words[0] = ~0ull; })).code(),
+            protocol);
+  EXPECT_EQ(relay_.on_payload(kOne.silo, 2, records({})).code(), protocol);
+  EXPECT_EQ(relay_.on_payload(kOne.silo, 1, records({})).code(), protocol);
+  EXPECT_TRUE(said_.empty());
+}
+
+TEST_F(RelayTest, WordsComeBackAsTheyWereWritten) {
+  DelegateWords words = run_words(kOne, 3, 0);
+  words.imports = {{1, kOne, 2, {kTwo, 4}}};
+  words.grants = {{5, kTwo, 6}};
+  words.drops = {7, 8};
+  words.asks = {{9, 10, 11}};
+  words.wants_ids = true;
+  words.gone = {kTwo};
+  ClientWords answer;
+  answer.lease = 12;
+  answer.outcomes = {{13, not_found("nobody")}};
+  answer.are_gone = {kOne};
+  answer.end = cancelled("over");
+
+  const auto read = read_delegate_words(to_frame(words)).value();
+  const auto back = read_client_words(to_frame(answer)).value();
+
+  EXPECT_EQ(read.imports.at(0).maker.holder, kTwo);
+  EXPECT_EQ(read.imports.at(0).maker.said, 4u);
+  EXPECT_EQ(read.grants.at(0).number, 6u);
+  EXPECT_EQ(read.drops, words.drops);
+  EXPECT_EQ(read.asks.at(0).array, 11u);
+  EXPECT_TRUE(read.wants_ids);
+  EXPECT_EQ(read.gone, words.gone);
+  EXPECT_EQ(back.lease, 12u);
+  EXPECT_EQ(back.outcomes.at(0).status, answer.outcomes[0].status);
+  EXPECT_EQ(back.are_gone, answer.are_gone);
+  EXPECT_EQ(back.end, answer.end);
+}
+
+}  // namespace
+}  // namespace seaway::cluster
