@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kDroppedBytes = 1024;  // At a time.
 constexpr std::size_t kGatheredBytesMax = std::size_t{64} << 10;
 constexpr std::uint64_t kSoonNs = 2'000'000;  // Doubled from try to try, up to again_ns.
-constexpr std::uint64_t kUnknownTimes = 10;   // So many again_ns, of peers that listen nowhere yet.
+constexpr std::uint64_t kUnknownTimes = 5;    // So many again_ns, of peers that listen nowhere yet.
 }  // namespace
 
 using Line = std::shared_ptr<SocketLine>;
@@ -425,10 +425,10 @@ void SocketWires::State::fail(ProcessId process, std::uint64_t attempt, Status w
   if (const Line line = std::exchange(peer.introduced, nullptr)) line->cut();
   // One that is dying may take a connection that it never answers, and refuses the next.
   const std::uint64_t soon_ns = kSoonNs << std::min(peer.failures++, 16u);
-  std::uint64_t pause_ns = is_refusal ? options.again_ns : std::min(soon_ns, options.again_ns);
-  // Who listens nowhere yet looks for this one himself as soon as he does.
-  if (peer.failure.code() == StatusCode::kNotFound) pause_ns = kUnknownTimes * options.again_ns;
-  try_again(process, attempt, pause_ns);
+  // Who listens nowhere yet looks for this one himself as soon as he does, if he can find it.
+  const bool is_sought = !options.listen.empty() && peer.failure.code() == StatusCode::kNotFound;
+  const auto later_ns = is_refusal ? options.again_ns : std::min(soon_ns, options.again_ns);
+  try_again(process, attempt, is_sought ? kUnknownTimes * options.again_ns : later_ns);
   if (!is_refusal || std::exchange(peer.is_refusal_told, true)) return;
   const auto port = peer.port;
   port->on_refused();

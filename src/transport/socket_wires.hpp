@@ -67,7 +67,7 @@ struct SocketHandlers {
 /// that id listens, or who refuses this process, is refused (on_refused, once for each connect()),
 /// and then tried again after 2 ms, 4 ms and so on, at last each `again_ns`, until it is there or
 /// is closed. A peer that nobody finds, or whose limits are reached, is waited for in silence; the
-/// former is looked for ten times as rarely, as it will look for this one when it listens.
+/// former is looked for more rarely by who listens himself, as it will look for that one.
 ///
 /// On each connection whoever made it says first who it is: a frame of schema Introduction, no
 /// longer than `introduction_bytes_max`, within `introduction_ns` (with the handshake of TLS), and
