@@ -18,6 +18,8 @@
 #include "cluster/cluster.hpp"
 #include "cluster/embedded.hpp"
 #include "cluster/enrolment_messages.hpp"
+#include "cluster/relay_frames.hpp"
+#include "cluster/relay_messages.hpp"
 #include "device/annex_codec.hpp"
 #include "program/codec.hpp"
 #include "seaway/seaway.hpp"
@@ -284,6 +286,38 @@ void write_envelopes(const Seeds& seeds) {
   seeds.write("envelopes", "batch", bytes);
 }
 
+void write_relay(const Seeds& seeds) {
+  const client::Holder host{2, 1}, self{4, 1};
+  cluster::DelegateWords words;
+  words.number = 3;
+  words.made = {{make_id(1, 7), make_id(1, 8), 2}};
+  words.frame = cluster::done_frame();
+  words.imports = {{make_id(1, 5), self, 4, {host, 2}}};
+  words.grants = {{make_id(1, 8), self, 6}};
+  words.drops = {make_id(1, 5)};
+  words.asks = {{9, make_id(1, 7), make_id(1, 8)}};
+  words.wants_ids = true;
+  words.gone = {host};
+  cluster::ClientWords answer;
+  answer.lease = 1 << 20;
+  answer.outcomes = {{9, protocol_error("no")}};
+  answer.are_gone = {host};
+  answer.end = cancelled("it has gone");
+  cluster::GivenArray given;
+  given.array.client = 1;
+  given.array.id = make_id(1, 8);
+  given.array.run = make_id(1, 7);
+  given.array.spec = {f32({2, 2}), NamedSharding(Mesh(make_id(1, 1), {{"x", 2}}), P("x"))};
+  given.from = host;
+  given.number = 6;
+  Bytes bytes;
+  say(bytes, 0, 0, cluster::to_frame(words));
+  say(bytes, 1, 0, cluster::to_frame(answer));
+  say(bytes, 2, 0, cluster::to_frame(given));
+  say(bytes, 4, 0, cluster::resolved_frame(1, {{make_id(1, 7), cancelled("no")}}));
+  seeds.write("relay", "words", bytes);
+}
+
 }  // namespace
 }  // namespace seaway::fuzz
 
@@ -298,6 +332,7 @@ int main(int count, char** words) {
   seaway::fuzz::write_words(seeds);
   seaway::fuzz::write_packets(seeds);
   seaway::fuzz::write_envelopes(seeds);
+  seaway::fuzz::write_relay(seeds);
   seeds.write("config", "settings", "islands = 2\nlisten = \"unix:/run/ctl.sock\"\n");
   seeds.write("token_store", "none", "");
   return 0;

@@ -23,6 +23,7 @@ void functions(std::span<const std::uint8_t> input);
 void handshake(std::span<const std::uint8_t> input);
 void packets(std::span<const std::uint8_t> input);
 void programs(std::span<const std::uint8_t> input);
+void relay(std::span<const std::uint8_t> input);
 void session(std::span<const std::uint8_t> input);
 void token_store(std::span<const std::uint8_t> input);
 
