@@ -38,7 +38,7 @@ class Buffers {
 
 std::size_t bytes_of(std::span<const TensorType> types) {
   std::size_t bytes = 0;
-  for (const TensorType& type : types) bytes += std::min<std::size_t>(type.bytes(), kBytesMax);
+  for (const TensorType& type : types) bytes += std::min(type.bytes(), kBytesMax + 1);
   return bytes;
 }
 
