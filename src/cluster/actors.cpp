@@ -141,10 +141,34 @@ void Actors::on_frame(ProcessId from, SiloId to, Frame frame) {
 
 /// Not at once: it may be told within something that the silo does.
 void Actors::put(Event event) {
+  waiting_bytes_ += event.frame.size_bytes();
   events_.push_back(std::move(event));
-  if (!early_.empty() || std::exchange(is_draining_, true)) return;
+  early_.empty() ? drain_later() : limit_waiting();
+}
+
+void Actors::drain_later() {
+  if (events_.empty() || std::exchange(is_draining_, true)) return;
   engine_.post([this, here = is_here_] {
     if (*here) drain();
+  });
+}
+
+/// The words for which an array waits come on a conversation of their own: nothing that waits here
+/// is needed for them, and who sends it is not made to wait.
+void Actors::limit_waiting() {
+  const bool is_much =
+      events_.size() > options_.waiting_max || waiting_bytes_ > options_.waiting_bytes_max;
+  if (!is_much || std::exchange(is_giving_up_, true)) return;
+  engine_.post([this, here = is_here_] {
+    if (!*here) return;
+    is_giving_up_ = false;
+    if (early_.empty()) return;
+    arrays_->give_up_early(resource_exhausted(
+        "an array was announced by another actor before its maker has said how it is made; " +
+        text(events_.size()) + " messages of " + text(waiting_bytes_) +
+        " bytes wait for that, and the limits are " + text(options_.waiting_max) + " and " +
+        text(options_.waiting_bytes_max) + ": the session of the actors on the maker's host ends"));
+    go_on();
   });
 }
 
@@ -153,6 +177,7 @@ void Actors::drain() {
   for (std::size_t left = events_.size(); left > 0 && early_.empty(); --left) {
     Event event = std::move(events_.front());
     events_.pop_front();
+    waiting_bytes_ -= event.frame.size_bytes();
     if (event.is_frame) {
       read(event);
     } else if (!event.batch.empty()) {
@@ -175,10 +200,7 @@ void Actors::go_on() {
   if (early_.empty() || arrays_->is_early()) return;
   door_->deliver(early_);
   early_.clear();
-  if (events_.empty() || std::exchange(is_draining_, true)) return;
-  engine_.post([this, here = is_here_] {
-    if (*here) drain();
-  });
+  drain_later();
 }
 
 /// Nobody speaks for another one, but the hub for clients to clients.

@@ -31,6 +31,9 @@ struct ActorsOptions {
   app::SiloLimits limits = {};
   /// In whose sessions members put arrays and execute programs.
   std::function<Result<Client>(std::uint32_t client)> client_of = {};
+  /// Of what waits behind an array that is early; more, and that array has an error.
+  std::size_t waiting_max = 65'536;
+  std::size_t waiting_bytes_max = std::size_t{64} << 20;
 };
 
 /// The silo of a host or an annex runs its members; that of a client has its ends of calls; that of
@@ -82,6 +85,8 @@ class Actors final : public app::Network {
 
   /// For tests.
   app::Silo& silo() { return *silo_; }
+  /// Frames and news that have come and were not handled yet.
+  std::size_t waiting() const { return events_.size(); }
 
  private:
   /// Meshes and requests are numbered behind the number of their silo, which has so many bits.
@@ -100,6 +105,8 @@ class Actors final : public app::Network {
   bool is_hub() const { return self_ == app::kHub; }
   void put(Event event);
   void drain();
+  void drain_later();
+  void limit_waiting();
   void read(Event& event);
   void hear_of(const Event& event);
   void relay(transport::ProcessId from, app::SiloId to, const Frame& frame);
@@ -119,7 +126,9 @@ class Actors final : public app::Network {
   std::deque<Event> events_;
   ArrayTraffic* arrays_ = nullptr;
   std::vector<app::Envelope> early_;  // All events wait behind it.
+  std::size_t waiting_bytes_ = 0;     // Of the frames among the events.
   bool is_draining_ = false;
+  bool is_giving_up_ = false;
   std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "app/array_travel.hpp"
+#include "seaway/status.hpp"
 
 namespace seaway::cluster {
 
@@ -20,6 +21,8 @@ class ArrayTraffic : public app::ArrayTravel {
   /// An array that was taken is named before the cluster knows it: whoever has it waits until this
   /// says false.
   virtual bool is_early() const = 0;
+  /// Too much waits: is_early() is false when this returns, and what was early has an error.
+  virtual void give_up_early(const Status& why) = 0;
   /// All that came from it has been taken.
   virtual void on_silo_lost(app::SiloId silo, std::uint32_t life) = 0;
 };

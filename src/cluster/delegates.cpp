@@ -99,11 +99,7 @@ Status Delegates::on_words(ClientId client, const Frame& frame) {
   const auto words = read_client_words(frame);
   if (!words.ok()) return words.status();
   for (const Holder& other : words->are_gone) {
-    if (is_over(other)) {
-      say_gone(client, other);
-    } else if (questions_.size() < kQuestionsMax || questions_.contains(other)) {
-      questions_[other].insert(client);
-    }
+    if (Status status = answer_when_gone(client, other); !status.ok()) return status;
   }
   Delegate* const delegate = find(client);
   if (!delegate) return {};
@@ -130,7 +126,7 @@ void Delegates::on_silo_lost(SiloId silo, std::uint32_t life) {
   if (actors_.is_client(silo)) {
     const ClientId client = silo - actors_.silo_of({Role::kClient, 0});
     end(client, cancelled(name_of_client(client) + " has gone, and its session with it"));
-    for (auto& [holder, clients] : questions_) clients.erase(client);
+    questions_.erase(client);
     return;
   }
   std::uint32_t& lost = lost_[silo];
@@ -140,12 +136,31 @@ void Delegates::on_silo_lost(SiloId silo, std::uint32_t life) {
     delegate->pending().gone.push_back(gone);
     delegate->say();
   }
-  const auto begin = questions_.lower_bound({silo, 0});
-  auto end = begin;
-  for (; end != questions_.end() && end->first.silo == silo && end->first.life <= life; ++end) {
-    for (const ClientId client : end->second) say_gone(client, end->first);
+  for (auto& [client, others] : questions_) {
+    const auto begin = others.lower_bound({silo, 0});
+    const auto end = others.upper_bound(gone);
+    for (auto other = begin; other != end; ++other) say_gone(client, *other);
+    others.erase(begin, end);
   }
-  questions_.erase(begin, end);
+}
+
+/// As soon as nothing of what came from `other` is still to be looked at.
+Status Delegates::answer_when_gone(ClientId client, const Holder& other) {
+  if (other.silo == app::kHub || actors_.is_client(other.silo)) {
+    return protocol_error(name_of_client(client) + " asks for the end of silo " +
+                          std::to_string(other.silo) + ", which is no host's");
+  }
+  if (is_over(other)) {
+    say_gone(client, other);
+    return {};
+  }
+  std::set<Holder>& others = questions_[client];
+  if (others.size() == kQuestionsMax && !others.contains(other)) {
+    return protocol_error(name_of_client(client) + " asks for the end of more than " +
+                          std::to_string(kQuestionsMax) + " lives of hosts that have not ended");
+  }
+  others.insert(other);
+  return {};
 }
 
 /// Nothing that came from it is still to be looked at.

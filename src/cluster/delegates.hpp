@@ -28,9 +28,9 @@ struct DelegatesOptions {
   std::uint32_t life = 1;     // Of this process.
   std::uint32_t devices = 1;  // Of each island.
   /// A client of which nothing was heard yet is talked with from now on.
-  std::function<void(ClientId client)> meet;
+  std::function<void(ClientId client)> meet = {};
   /// Whether a native function is the one of this process. May be empty.
-  std::function<Status(const function::NativeFunction& native)> check_native;
+  std::function<Status(const function::NativeFunction& native)> check_native = {};
 };
 
 /// A delegate of a client is a session with the client's own number, made when an actor of the
@@ -38,7 +38,8 @@ struct DelegatesOptions {
 /// that it hears comes from there. It ends when the client is lost for this process, and the client
 /// never gets a second one in this life of it.
 ///
-/// Limits: kDelegateHostsMax hosts and kDelegateLivesMax lives; kQuestionsMax questions for losses.
+/// Limits: kDelegateHostsMax hosts and kDelegateLivesMax lives; kQuestionsMax questions for losses
+/// of each client, which breaks the protocol with one more.
 /// The engine's control thread only; engine and peers outlive it.
 class Delegates final : public ArrayTraffic {
  public:
@@ -62,6 +63,7 @@ class Delegates final : public ArrayTraffic {
   void commit() override;
   void discard() override { given_.clear(); }
   bool is_early() const override { return false; }
+  void give_up_early(const Status&) override {}
   void on_silo_lost(app::SiloId silo, std::uint32_t life) override;
   Status check(const Array& array) override;
   Frame give(const Array& array) override;
@@ -78,6 +80,7 @@ class Delegates final : public ArrayTraffic {
   Result<Delegate*> delegate_of(ClientId client);
   Delegate* find(ClientId client);
   void end(ClientId client, const Status& why);
+  Status answer_when_gone(ClientId client, const client::Holder& other);
   void say_gone(ClientId client, const client::Holder& gone);
   bool is_over(const client::Holder& other) const;
 
@@ -91,7 +94,7 @@ class Delegates final : public ArrayTraffic {
   std::set<ClientId> ended_;
   std::vector<Given> given_;
   std::map<std::uint32_t, std::uint32_t> lost_;             // Lives of silos that are over.
-  std::map<client::Holder, std::set<ClientId>> questions_;  // Who wants to hear of their end.
+  std::map<ClientId, std::set<client::Holder>> questions_;  // Of whose end it wants to hear.
   bool is_closed_ = false;
 };
 

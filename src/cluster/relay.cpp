@@ -123,6 +123,14 @@ bool Relay::is_met(Holder by, const client::ArrayMaker& maker) const {
                                                 maker.holder) != without->second.end();
 }
 
+/// More words of its may come.
+bool Relay::may_speak(Holder by) const {
+  const auto speaker = speakers_.find(by);
+  if (speaker != speakers_.end()) return !speaker->second.is_gone;
+  const auto gone = gone_.find(by.silo);
+  return gone == gone_.end() || gone->second < by.life;
+}
+
 bool Relay::is_ready(Holder by, const DelegateWords& words) const {
   return std::all_of(words.imports.begin(), words.imports.end(),
                      [&](const ArrayImport& one) { return is_met(by, one.maker); });

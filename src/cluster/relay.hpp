@@ -71,7 +71,8 @@ class Relay final : public ArrayTraffic, public client::ArrayKeeper {
   void begin(app::SiloId to, std::uint32_t life) override { to_ = {to, life}; }
   void commit() override;
   void discard() override;
-  bool is_early() const override;
+  bool is_early() const override { return !early_.empty(); }
+  void give_up_early(const Status& why) override;
   void on_silo_lost(app::SiloId silo, std::uint32_t life) override;
   Status check(const Array& array) override;
   Frame give(const Array& array) override;
@@ -122,6 +123,7 @@ class Relay final : public ArrayTraffic, public client::ArrayKeeper {
   // relay.cpp: words come in.
   bool is_met(Holder by, const client::ArrayMaker& maker) const;
   bool is_ready(Holder by, const DelegateWords& words) const;
+  bool may_speak(Holder by) const;
   void pump();
   void handle(Holder by, DelegateWords& words);
   void say(Holder by, const Frame& frame);

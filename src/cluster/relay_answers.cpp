@@ -114,8 +114,15 @@ void Relay::ask(const Ask& ask, const client::Asked& about) {
   }
   const auto found = outcomes_.find(about.run);
   if (found == outcomes_.end()) {
-    return tell(ask, invalid_argument("array " + client::name_of(about.array) +
-                                      " is gone, and what became of it is not known any more"));
+    const std::string name = "array " + client::name_of(about.array);
+    const Holder by = client::is_of_delegate(about.run) ? owner_of(about.run) : Holder();
+    if (by.life != 0 && !may_speak(by)) {
+      return tell(ask, input_lost(name + " is lost: the session of the actors on host " +
+                                  std::to_string(app::host_of_silo(by.silo)) +
+                                  " ended before it had said how the array is made"));
+    }
+    return tell(
+        ask, invalid_argument(name + " is gone, and what became of it is not known any " + "more"));
   }
   if (found->second.is_known) return tell(ask, found->second.status);
   found->second.asks.push_back(ask);
@@ -198,7 +205,12 @@ void Relay::discard() {
   }
 }
 
-bool Relay::is_early() const { return !early_.empty(); }
+/// The delegates for whose words it waits are ended, and say nothing more.
+void Relay::give_up_early(const Status& why) {
+  std::set<Holder> late;
+  for (const client::ArrayMaker& maker : early_) late.insert(maker.holder);
+  for (const Holder& one : late) refuse(one, speakers_[one], why);
+}
 
 Result<Array> Relay::take(const Frame& frame, SiloId from) {
   const auto given = read_given_array(frame);

@@ -284,9 +284,10 @@ class ProcessWorld final : public ProcessSink {
           "client " + std::to_string(id) + " could not connect: " + connected.status().to_string());
     }
     RandomStream pauses(world_.seed, kPauseStream + id);
-    const auto pause = [&process, &pauses] {
-      if (pauses.chance(70)) return process.yield();
-      const std::uint64_t time_ns = pauses.below(std::uint64_t{1} << pauses.between(10, 28));
+    const auto pause = [&process, &pauses](std::uint64_t time_min_ns) {
+      if (time_min_ns == 0 && pauses.chance(70)) return process.yield();
+      const std::uint64_t time_ns =
+          std::max(time_min_ns, pauses.below(std::uint64_t{1} << pauses.between(10, 28)));
       process.wait([] { return false; }, process.clock().now_ns() + 1 + time_ns);
     };
     const auto nothing = [](const std::set<ArrayId>&) {};

@@ -267,7 +267,8 @@ class SimulatedCluster {
           return world_.cluster.integrity.replay_per_mille < 1000 && truth_.may_be_wrong(slice);
         }};
     SimulatedClient(
-        world_, index, [this] { engine_->yield(); }, verdict_, begin, rest, excuses, scribe)
+        world_, index, [this](std::uint64_t) { engine_->yield(); }, verdict_, begin, rest, excuses,
+        scribe)
         .live(*std::move(client));
   }
 

@@ -10,6 +10,9 @@ namespace seaway::sim {
 namespace {
 
 constexpr int kAskAgain = 30;
+// Each wait for a host is twice as long as the one before, up to this. All are 3.5 s together: a
+// host's first connection may be half open, and that is noticed after a second of silence.
+constexpr std::uint64_t kHostWaitMinNs = 1 << 10, kHostWaitMaxNs = 1 << 28;
 
 /// The codes of what goes with devices, hosts and controllers.
 bool is_loss(const Status& status) {
@@ -90,9 +93,11 @@ Result<Slice> SimulatedClient::acquire(const SliceRequest& request) {
   CodeSet wishes;
   if (world_.has_processes) wishes |= {StatusCode::kIslandUnavailable};
   auto slice = ask(CallKind::kAcquire, acquire, wishes);
+  std::uint64_t wait_ns = kHostWaitMinNs;
   for (int i = 0; i < kAskAgain && world_.has_processes && !slice.ok(); ++i) {
     if (slice.status().code() != StatusCode::kIslandUnavailable) break;
-    pause_();
+    pause_(wait_ns);
+    wait_ns = std::min(2 * wait_ns, kHostWaitMaxNs);
     slice = ask(CallKind::kAcquire, acquire, wishes);
   }
   return slice;
@@ -238,7 +243,7 @@ bool SimulatedClient::make_program(std::size_t number) {
 
 void SimulatedClient::act() {
   if (world_.is_flooded) return flood();
-  if (random_.chance(30)) pause_();
+  if (random_.chance(30)) pause_(0);
   const std::uint64_t choice = random_.below(100);
   if (choice < 50) {
     execute();

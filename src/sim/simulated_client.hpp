@@ -59,8 +59,9 @@ class SimulatedClient {
     std::function<bool(SliceId slice)> of_wrong_bits = [](SliceId) { return false; };
   };
 
-  /// Called between actions now and then: lets others run, for as long as it likes.
-  using Pause = std::function<void()>;
+  /// Called between actions now and then: lets others run, for as long as it likes, and for
+  /// `time_min_ns` at least where time passes by itself.
+  using Pause = std::function<void(std::uint64_t time_min_ns)>;
 
   SimulatedClient(const World& world, std::uint32_t index, Pause pause, Verdict& verdict,
                   Begin begin, Rest rest, Excuses excuses, ClientScribe scribe)

@@ -5,13 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "actor/seeded_engine.hpp"
+#include "app/envelope_codec.hpp"
 #include "client/frames.hpp"
 #include "cluster/relay_frames.hpp"
+#include "no_wires.hpp"
 
 namespace seaway::cluster {
 namespace {
@@ -20,21 +23,11 @@ using actor::Role;
 using client::Holder;
 using client::Said;
 
-/// Nobody is there.
-class NoWires final : public transport::Wires {
- public:
-  using Id = transport::ProcessId;
-  void attach(Id, Id, transport::WirePort) override {}
-  void connect(Id, Id) override {}
-  void write(Id, Id, std::vector<std::byte>) override {}
-  void close(Id, Id) override {}
-  void forget(Id, Id) override {}
-};
-
 /// Client 1 of two islands, whose hosts have one delegate each.
 class RelayTest : public testing::Test {
  protected:
   static constexpr Holder kOne{1, 5}, kTwo{2, 7};
+  static constexpr std::size_t kWaitingMax = 100;
 
   RelayTest() {
     router_.set_elsewhere([this](Role role, std::uint32_t, const Frame& frame, transport::Lane) {
@@ -93,7 +86,8 @@ class RelayTest : public testing::Test {
   NoWires wires_;
   Peers peers_{*engine_, wires_, PeersOptions(),
                [](const RoleName&, const RoleName&, const Frame&) {}, [](const PeerNews&) {}};
-  Actors actors_{*engine_, peers_, {.name = {Role::kClient, 1}, .shape = 2}};
+  Actors actors_{
+      *engine_, peers_, {.name = {Role::kClient, 1}, .shape = 2, .waiting_max = kWaitingMax}};
   actor::Router router_;
   transport::LocalBulk bulk_;
   RelayOptions options_{.shape = 2, .client = 1, .words_max = 4};
@@ -172,6 +166,68 @@ TEST_F(RelayTest, EndsADelegateOfWhichTooMuchWaits) {
 
   EXPECT_EQ(relay_.stock().words, 0u);
   ASSERT_EQ(hear(kTwo, run_words(kTwo, 6, 20)), Status());
+  EXPECT_TRUE(said().empty());
+}
+
+/// A message of host 0's for a call that nobody waits for.
+class Messages final : public app::ArrayTravel {
+ public:
+  explicit Messages(GivenArray given) : given_(std::move(given)) {}
+
+  Frame next(bool has_array, std::uint64_t now_ns) {
+    app::Envelope envelope;
+    envelope.kind = app::Kind::kReply;
+    envelope.call = 1;
+    envelope.payload.frame = Frame::make(1, [](auto words) { words[0] = 0; });
+    if (has_array) {
+      auto beside = std::make_shared<Attachments>();
+      beside->push_back(Array());
+      envelope.payload.attachments = std::move(beside);
+    }
+    return app::encode_batch(1, std::span(&envelope, 1), now_ns, {nullptr, nullptr, this});
+  }
+
+ private:
+  Status check(const Array&) override { return {}; }
+  Frame give(const Array&) override { return to_frame(given_); }
+  Result<Array> take(const Frame&, app::SiloId) override { return Array(); }
+
+  const GivenArray given_;
+};
+
+TEST_F(RelayTest, NoMoreMessagesWaitForAnArrayThanTheLimits) {
+  actors_.use(relay_);
+  GivenArray given;
+  given.array.client = 1;
+  given.array.id = id_of(kTwo, 1);
+  given.array.run = id_of(kTwo, 0);
+  given.array.spec = {{DType::kF32, {1}}, NamedSharding(Mesh(9, {{"x", 1}}), P())};
+  given.array.maker = {kTwo, 2};
+  given.from = kOne;
+  given.number = 1;
+  Messages messages(given);
+  const auto come = [&](bool has_array) {
+    actors_.on_frame(actors_.process_of_silo(1), actors_.self(), messages.next(has_array, 0));
+    engine_->run_until_idle(100'000);
+  };
+  come(true);
+  ASSERT_TRUE(relay_.is_early());
+  given.number = 2;
+  const Array array = relay_.take(to_frame(given), 1).value();
+
+  for (std::size_t i = 0; i < kWaitingMax; ++i) come(false);
+  EXPECT_TRUE(relay_.is_early());
+  EXPECT_EQ(actors_.waiting(), kWaitingMax);
+  come(false);
+
+  EXPECT_FALSE(relay_.is_early());
+  EXPECT_EQ(actors_.waiting(), 0u);
+  const auto outcome = array.ready();
+  engine_->run_until_idle(100'000);
+  ASSERT_TRUE(outcome.ready());
+  EXPECT_EQ(outcome.get().status().code(), StatusCode::kInputLost);
+  // Whoever was waited for has ended, and what it says comes too late.
+  ASSERT_EQ(hear(kTwo, run_words(kTwo, 1, 0)), Status());
   EXPECT_TRUE(said().empty());
 }
 
