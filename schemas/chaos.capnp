@@ -76,3 +76,28 @@ struct Deposits {
   number @0 :UInt64;
   numbers @1 :List(UInt64);
 }
+
+# What the actors say that share arrays, in worlds of processes. Every array has one value in each
+# place, which goes beside it wherever it goes.
+struct MakeOne {
+  # Twice of it.
+  value @0 :Int64;
+}
+struct Share {
+  value @0 :Int64;
+  # The array that is beside is used, and what comes out of it given back; otherwise itself.
+  isUsed @1 :Bool;
+}
+struct Pass {
+  # To the actor that is beside.
+  isUsed @0 :Bool;
+}
+struct Look {
+}
+struct Forget {
+}
+struct Shared {
+  # Of the array that is beside, or that was looked at: what it has to be, and what it is.
+  value @0 :Int64;
+  seen @1 :Int64;
+}

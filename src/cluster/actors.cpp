@@ -7,6 +7,7 @@
 
 #include "actor/engine_waiter.hpp"
 #include "app/undeliverable.hpp"
+#include "base/mutant.hpp"
 
 namespace seaway::cluster {
 
@@ -228,7 +229,8 @@ void Actors::read(Event& event) {
     news.epoch == 0 ? silo_->on_silo_lost(news.silo) : silo_->on_silo_back(news.silo);
   }
   if (epoch(batch->from) == 0 || batch->envelopes.empty()) return;
-  if (arrays_ && arrays_->is_early()) {
+  const bool waits = !SEAWAY_MUTANT("a message does not wait for the arrays beside it");
+  if (waits && arrays_ && arrays_->is_early()) {
     early_ = std::move(batch->envelopes);
   } else {
     door_->deliver(batch->envelopes);

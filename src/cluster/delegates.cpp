@@ -48,7 +48,7 @@ Result<Delegate*> Delegates::delegate_of(ClientId client) {
     if (!found->session()->is_closed()) return found;
     end(client, cancelled("its session has ended"));
   }
-  if (is_closed_ || ended_.contains(client)) {
+  if (is_closed_ || has_ended(client)) {
     return cancelled(name_of_client(client) + " was lost for host " +
                      std::to_string(options_.host) + ", and its session there with it");
   }
@@ -59,6 +59,10 @@ Result<Delegate*> Delegates::delegate_of(ClientId client) {
                               std::to_string(client::kDelegateHostsMax) + " and lives below " +
                               std::to_string(client::kDelegateLivesMax) + " have");
   }
+  return (delegates_[client] = make_delegate(client)).get();
+}
+
+std::shared_ptr<Delegate> Delegates::make_delegate(ClientId client) {
   const RoleName name{Role::kClient, client};
   // Others may have heard of it sooner.
   if (options_.meet && actors_.epoch(actors_.silo_of(name)) == 0) options_.meet(client);
@@ -77,7 +81,7 @@ Result<Delegate*> Delegates::delegate_of(ClientId client) {
   auto delegate = std::make_shared<Delegate>(engine_, peers_, process_of(name, options_.shape),
                                              client::DelegateName{options_.host, options_.life});
   Delegate::open(delegate, std::move(wiring));
-  return (delegates_[client] = std::move(delegate)).get();
+  return delegate;
 }
 
 Result<Client> Delegates::client_of(ClientId client) {
@@ -87,11 +91,12 @@ Result<Client> Delegates::client_of(ClientId client) {
 }
 
 void Delegates::end(ClientId client, const Status& why) {
+  if (ended_.size() <= client) ended_.resize(client + 1);
+  ended_[client] = true;
   const auto found = delegates_.find(client);
   if (found == delegates_.end()) return;
   const auto delegate = std::move(found->second);
   delegates_.erase(found);
-  ended_.insert(client);
   delegate->end(why);
 }
 
@@ -240,11 +245,22 @@ Result<Array> Delegates::take(const Frame& frame, SiloId from) {
     return protocol_error("silo " + std::to_string(from) + " gives an array of another silo");
   }
   const auto delegate = delegate_of(array.client);
-  if (!delegate.ok()) return Array();
+  if (!delegate.ok()) return lost_array(array, delegate.status());
   if (array.id != 0) {
     (*delegate)->pending().imports.push_back({array.id, given->from, given->number, array.maker});
   }
   return (*delegate)->session()->import_array(array);
+}
+
+/// It says itself what became of it, in a session that has ended.
+Array Delegates::lost_array(const client::TravellingArray& array, Status why) {
+  const auto delegate = make_delegate(array.client);
+  const auto session = delegate->session();
+  delegate->end(why);
+  client::TravellingArray lost = array;
+  lost.id = 0;
+  lost.outcome = std::move(why);
+  return session->import_array(lost);
 }
 
 }  // namespace seaway::cluster

@@ -36,7 +36,8 @@ struct DelegatesOptions {
 /// A delegate of a client is a session with the client's own number, made when an actor of the
 /// client first asks for one here. All that it says goes to the client's process (Relay), and all
 /// that it hears comes from there. It ends when the client is lost for this process, and the client
-/// never gets a second one in this life of it.
+/// never gets one after that in this life of it, for neither of the two knows what the other one
+/// has heard before: arrays that come here for it then are lost.
 ///
 /// Limits: kDelegateHostsMax hosts and kDelegateLivesMax lives; kQuestionsMax questions for losses
 /// of each client, which breaks the protocol with one more.
@@ -78,6 +79,9 @@ class Delegates final : public ArrayTraffic {
   };
 
   Result<Delegate*> delegate_of(ClientId client);
+  std::shared_ptr<Delegate> make_delegate(ClientId client);
+  Array lost_array(const client::TravellingArray& array, Status why);
+  bool has_ended(ClientId client) const { return client < ended_.size() && ended_[client]; }
   Delegate* find(ClientId client);
   void end(ClientId client, const Status& why);
   Status answer_when_gone(ClientId client, const client::Holder& other);
@@ -91,7 +95,7 @@ class Delegates final : public ArrayTraffic {
   const client::Holder self_;
   client::Holder to_;  // What is given now is for that one.
   std::map<ClientId, std::shared_ptr<Delegate>> delegates_;
-  std::set<ClientId> ended_;
+  std::vector<bool> ended_;  // By client, of which there are not too many in a cluster's life.
   std::vector<Given> given_;
   std::map<std::uint32_t, std::uint32_t> lost_;             // Lives of silos that are over.
   std::map<ClientId, std::set<client::Holder>> questions_;  // Of whose end it wants to hear.

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/mutant.hpp"
 #include "cluster/door.hpp"
 #include "cluster/relay_frames.hpp"
 
@@ -26,6 +27,20 @@ Relay::Relay(actor::Engine& engine, Peers& peers, Actors& actors, actor::Router&
       self_{actors.self(), options_.life} {}
 
 Relay::~Relay() { *is_here_ = false; }
+
+std::string to_string(const SharedStock& stock) {
+  std::string text;
+  const auto add = [&text](std::size_t count, const char* what) {
+    if (count == 0) return;
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what;
+  };
+  add(stock.arrays, "shared arrays");
+  add(stock.own, "shared arrays of the client's own");
+  add(stock.runs, "runs of actors without an outcome");
+  add(stock.outcomes, "runs of actors with arrays");
+  add(stock.words, "words that wait");
+  return text;
+}
 
 Relay::Stock Relay::stock() const {
   Stock stock{shared_.size(), own_.size(), runs_.size(), outcomes_.size(), 0};
@@ -116,8 +131,7 @@ bool Relay::is_met(Holder by, const client::ArrayMaker& maker) const {
     if (speaker->second.said >= maker.said) return true;
     return speaker->second.is_gone && speaker->second.waiting.empty();
   }
-  const auto gone = gone_.find(maker.holder.silo);
-  if (gone != gone_.end() && gone->second >= maker.holder.life) return true;
+  if (is_gone(maker.holder)) return true;
   const auto without = without_.find(by);
   return without != without_.end() && std::find(without->second.begin(), without->second.end(),
                                                 maker.holder) != without->second.end();
@@ -127,11 +141,17 @@ bool Relay::is_met(Holder by, const client::ArrayMaker& maker) const {
 bool Relay::may_speak(Holder by) const {
   const auto speaker = speakers_.find(by);
   if (speaker != speakers_.end()) return !speaker->second.is_gone;
-  const auto gone = gone_.find(by.silo);
-  return gone == gone_.end() || gone->second < by.life;
+  return !is_gone(by);
+}
+
+/// It was lost, in this life or a later one.
+bool Relay::is_gone(Holder holder) const {
+  const auto gone = gone_.find(holder.silo);
+  return gone != gone_.end() && gone->second >= holder.life;
 }
 
 bool Relay::is_ready(Holder by, const DelegateWords& words) const {
+  if (SEAWAY_MUTANT("words of actors do not wait for those that they name")) return true;
   return std::all_of(words.imports.begin(), words.imports.end(),
                      [&](const ArrayImport& one) { return is_met(by, one.maker); });
 }
@@ -178,6 +198,7 @@ void Relay::handle(Holder by, DelegateWords& words) {
     shared_.import(by, one.from, one.number, one.array);
   }
   for (const ArrayGrant& one : words.grants) {
+    if (SEAWAY_MUTANT("what actors give away is not counted")) break;
     shared_.grant(by, one.to, one.number, one.array);
   }
   for (const ArrayId array : words.drops) shared_.drop(by, array);

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -36,6 +37,15 @@ struct RelayOptions {
   std::size_t words_max = 65'536;
   std::size_t bytes_max = std::size_t{256} << 20;
 };
+
+/// What a process knows of arrays that others share with it. Nothing is left, when all that was
+/// shared has been dropped.
+struct SharedStock {
+  std::size_t arrays = 0, own = 0, runs = 0, outcomes = 0, words = 0;
+  friend bool operator==(const SharedStock&, const SharedStock&) = default;
+};
+/// "2 shared arrays, 1 words that wait"; empty: nothing.
+std::string to_string(const SharedStock& stock);
 
 /// What delegates say it says in the client's own order, each run under an id of the client's, for
 /// these have to rise. What comes back for them it hands on. Words that name what another delegate
@@ -84,11 +94,8 @@ class Relay final : public ArrayTraffic, public client::ArrayKeeper {
   void dropped(std::span<const ArrayId> arrays) override;
   void asked(std::span<const client::Asked> asked) override;
 
-  /// Nothing is left, when all that was shared has been dropped. For tests.
-  struct Stock {
-    std::size_t arrays = 0, own = 0, runs = 0, outcomes = 0, words = 0;
-    friend bool operator==(const Stock&, const Stock&) = default;
-  };
+  /// For tests.
+  using Stock = SharedStock;
   Stock stock() const;
 
  private:
@@ -124,6 +131,7 @@ class Relay final : public ArrayTraffic, public client::ArrayKeeper {
   bool is_met(Holder by, const client::ArrayMaker& maker) const;
   bool is_ready(Holder by, const DelegateWords& words) const;
   bool may_speak(Holder by) const;
+  bool is_gone(Holder holder) const;
   void pump();
   void handle(Holder by, DelegateWords& words);
   void say(Holder by, const Frame& frame);

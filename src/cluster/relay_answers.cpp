@@ -171,7 +171,14 @@ Status Relay::check(const Array& array) {
     return invalid_argument(array.to_string() +
                             " is of another client or cluster, and cannot be given to actors here");
   }
-  if (to_.silo != app::kHub && !actors_.is_client(to_.silo)) return {};
+  if (to_.silo != app::kHub && !actors_.is_client(to_.silo)) {
+    if (!is_gone(to_)) return {};
+    return Status(StatusCode::kHostLost,
+                  array.to_string() + " cannot be given to host " +
+                      std::to_string(app::host_of_silo(to_.silo)) + ", which was lost for client " +
+                      std::to_string(options_.client) +
+                      " before: it holds no arrays of the client until it has begun anew");
+  }
   return invalid_argument(array.to_string() + " cannot be given to " +
                           app::silo_name(to_.silo, actors_.silo_of({actor::Role::kClient, 0})) +
                           ": arrays of client " + std::to_string(options_.client) +

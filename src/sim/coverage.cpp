@@ -97,6 +97,7 @@ std::string_view to_string(Feature feature) {
       "words of zombies",
       "clients lost with runs",
       "controllers lost with runs",
+      "worlds of actors that share arrays",
   };
   return kNames[static_cast<std::size_t>(feature)];
 }

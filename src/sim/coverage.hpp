@@ -104,9 +104,10 @@ enum class Feature : std::uint8_t {
   kZombieHost,           // Went on with its work after the controller had given it up.
   kClientLostWithRuns,
   kControllerLostWithRuns,
+  kSharingWorld,  // Actors on hosts share arrays with their clients.
 };
-constexpr std::size_t kFeatures = 86;
-static_assert(static_cast<std::size_t>(Feature::kControllerLostWithRuns) + 1 == kFeatures);
+constexpr std::size_t kFeatures = 87;
+static_assert(static_cast<std::size_t>(Feature::kSharingWorld) + 1 == kFeatures);
 
 /// "several clients".
 std::string_view to_string(Feature feature);

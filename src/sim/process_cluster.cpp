@@ -126,6 +126,8 @@ void ProcessCluster::start(const RoleName& name) {
       if (orphan.life == life && orphan.process) kill(name, 1 + delays_.below(kRestartNsMax));
     });
   };
+  options.has_actors = options_.types != nullptr;
+  options.types = options_.types;
   options.on_out_of_memory = [this, name] { die(name); };
   actor::Engine& engine = *place.process;
   place.voice = std::make_unique<Voice>(*this, name);

@@ -33,6 +33,8 @@ class ProcessCluster {
     std::uint32_t clients_max = 1;
     ProcessFaults faults;
     std::vector<ProcessSink*> sinks = {};  // They outlive the cluster.
+    /// What hosts can make, which outlives the cluster; null: nobody has actors.
+    const internal::TypeTable* types = nullptr;
   };
   /// The devices of an island's host in one of its lives.
   using MakeBackend = std::function<std::unique_ptr<device::Backend>(

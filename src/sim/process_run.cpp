@@ -8,7 +8,9 @@
 #include <set>
 #include <utility>
 
+#include "cluster/registry.hpp"
 #include "cluster/role_options.hpp"
+#include "seaway/host_main.hpp"
 #include "sim/client_watch.hpp"
 #include "sim/corruption_checker.hpp"
 #include "sim/detector_checker.hpp"
@@ -20,6 +22,7 @@
 #include "sim/process_trace.hpp"
 #include "sim/process_truth.hpp"
 #include "sim/restart_checker.hpp"
+#include "sim/sharing_client.hpp"
 #include "sim/simulated_client.hpp"
 #include "sim/stock.hpp"
 #include "sim/tester_deeds.hpp"
@@ -48,12 +51,14 @@ constexpr std::uint64_t kCountEvery = 8;
 /// How long a client waits for an answer.
 constexpr std::uint64_t kRequestNsMax = 3 * kSecond;
 constexpr std::uint64_t kHostsStream = 0x686f737473000000;
+constexpr std::uint64_t kSharersStream = 0x7368617265727300;
 constexpr std::uint64_t kPauseStream = 0x7573657270617573;
 
 /// A client that may be looked at, until its end, whatever that is.
 class Watched {
  public:
-  Watched(ClientWatch& watch, ClientId id, const SimulatedClient& client) : watch_(watch), id_(id) {
+  template <class Watchable>
+  Watched(ClientWatch& watch, ClientId id, const Watchable& client) : watch_(watch), id_(id) {
     watch_.add(id_, [&client] { return client.waits_since_ns(); });
   }
   ~Watched() { watch_.remove(id_); }
@@ -91,6 +96,7 @@ class ProcessWorld final : public ProcessSink {
         watch_(
             truth_, now_, settle_ns(),
             [this](ClientId client) { return remains_of(client, world_, member_); }, verdict_) {
+    registry_.actor<Sharer, Slice, std::vector<Array>, std::vector<std::int64_t>>();
     // A host comes when all others of its island are there, and clients do not wait for it.
     if (world.cluster.hosts > 1) truth_.note_late_connections();
     actor::SeededOptions seeded;
@@ -102,6 +108,7 @@ class ProcessWorld final : public ProcessSink {
     cluster.seed = world.seed;
     cluster.clients_max = users_ * (1 + kComebacks);
     cluster.faults = faults_;
+    if (world.has_sharers) cluster.types = &registry_.state().types;
     cluster.sinks = {this, &truth_, &detector_, &restarts_, &lives_, &watch_};
     if (options.trace) cluster.sinks.push_back(&trace_);
     cluster_ = std::make_unique<ProcessCluster>(
@@ -300,6 +307,7 @@ class ProcessWorld final : public ProcessSink {
         [this](SliceId slice) {
           return world_.cluster.integrity.replay_per_mille < 1000 && mischief_.may_be_wrong(slice);
         }};
+    if (world_.has_sharers) return share(user, member, pause, *std::move(connected));
     SimulatedClient client(
         world_, id - 1, pause, verdict_, [] {}, nothing, excuses, scribe);
     client.note_times(engine_->clock());
@@ -312,6 +320,20 @@ class ProcessWorld final : public ProcessSink {
     }
     states_[user].is_done = !client.has_lost_controller();
     if (!truth_.is_any_excused(id) && verdict_.ok()) lives_.finish(id, client.counts());
+  }
+
+  void share(std::uint32_t user, cluster::Member& member, const SimulatedClient::Pause& pause,
+             Client session) {
+    const ClientId id = member.name().index;
+    const SharingClient::Surroundings around = {
+        pause, [this] { return truth_.has_begun() || is_point_struck(); }, now_,
+        [&member] { return cluster::to_string(member.relay()->stock()); }};
+    SharingClient client(world_, id - 1, around, verdict_);
+    {
+      const Watched watched(watch_, id, client);
+      client.live(std::move(session));
+    }
+    states_[user].is_done = !client.has_lost_controller();
   }
 
   void look() {
@@ -397,6 +419,7 @@ class ProcessWorld final : public ProcessSink {
     coverage.add(is_fifo ? Feature::kFifoPolicy : Feature::kSharesPolicy);
     coverage.add(Feature::kTightMemory, world_.is_memory_tight);
     coverage.add(Feature::kFloodedWorld, world_.is_flooded);
+    coverage.add(Feature::kSharingWorld, world_.has_sharers);
     coverage.add(Feature::kSlowDevice, world_.faults.slow.size());
     coverage.add(Feature::kWorldWithLosses,
                  coverage.counts[static_cast<std::size_t>(Feature::kDeviceLoss)] > 0);
@@ -433,6 +456,7 @@ class ProcessWorld final : public ProcessSink {
   const World& world_;
   const SeedOptions& asked_;
   FaultPoints* const points_;
+  Registry registry_;  // What hosts can make.
   const std::uint32_t users_;
   const ProcessFaults faults_;
   Verdict verdict_;
@@ -472,6 +496,20 @@ void draw_hosts(World& world) {
   world.cost.in_stages = true;
 }
 
+/// In some worlds clients have actors that share arrays, and do nothing else. Memory is no concern
+/// there, and devices are as they should be.
+void draw_sharers(World& world) {
+  RandomStream random(world.seed, kSharersStream);
+  if (!random.chance(10)) return;
+  world.has_sharers = true;
+  world.is_memory_tight = world.is_flooded = false;
+  world.cluster.device_memory = world.cluster.host_memory = std::uint64_t{1} << 26;
+  world.upload_bytes_max = std::uint64_t{1} << 30;
+  world.runs_in_flight_max = 16384;
+  world.cluster.integrity = {};
+  world.faults = {};
+}
+
 }  // namespace
 
 World make_process_world(std::uint64_t seed, bool is_wild) {
@@ -482,6 +520,7 @@ World make_process_world(std::uint64_t seed, bool is_wild) {
   world.seed = seed;
   world.has_processes = true;
   draw_hosts(world);
+  draw_sharers(world);
   return world;
 }
 

@@ -47,6 +47,8 @@ class ProcessTruth final : public ProcessSink {
   bool may_be_apart(const cluster::RoleName& one, const cluster::RoleName& other) const;
   /// Something is wrong with it, or was lately, that all others notice.
   bool is_odd(const cluster::RoleName& name) const;
+  /// Anything at all was done by now, but drains.
+  bool has_begun() const { return has_begun_; }
   /// Anything at all was done lately.
   bool is_troubled() const;
   /// It was so at some time in the last `within_ns`: requests may have waited for their limit.

@@ -32,6 +32,7 @@ struct World {
   bool has_rebinds = false;
   bool is_flooded = false;     // Clients ask for ten times as much, and read nothing meanwhile.
   bool has_processes = false;  // Roles are processes, which may be lost.
+  bool has_sharers = false;    // Actors on hosts share arrays with their clients.
   DeviceFaults faults;
   Edits edits;  // Of what the seed has drawn.
   /// Two tenants that always have equal runs waiting, on one island: for shares alone.
