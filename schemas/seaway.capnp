@@ -182,6 +182,9 @@ struct View {
   # A PartPlan each: all that launches may name, and no others.
   named @3 :List(UInt64);
   # Arrays that a client or a run may still name.
+  life @5 :UInt32;
+  # Of the host that it is for; 0: whichever hears it. Before the first one for its own life a host
+  # begins nothing: the controller may not have heard yet that the life before is over.
 }
 
 # What a host knows that its scheduler has to know.

@@ -89,6 +89,7 @@ void Member::play(const BackendFactory& make_backend) {
       backend_ = make_backend(name.index, [this] { host_->idle(); });
       device::HostCore::Options options = host_options(options_.cluster, name.index);
       options.is_process = true;
+      options.life = options_.life;
       options.hosts = shape_.hosts;
       auto role = std::make_unique<device::HostActor>(
           options,

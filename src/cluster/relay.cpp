@@ -36,14 +36,14 @@ std::string to_string(const SharedStock& stock) {
   };
   add(stock.arrays, "shared arrays");
   add(stock.own, "shared arrays of the client's own");
-  add(stock.runs, "runs of actors without an outcome");
+  add(stock.runs, "runs and uploads of actors without an outcome");
   add(stock.outcomes, "runs of actors with arrays");
   add(stock.words, "words that wait");
   return text;
 }
 
 Relay::Stock Relay::stock() const {
-  Stock stock{shared_.size(), own_.size(), runs_.size(), outcomes_.size(), 0};
+  Stock stock{shared_.size(), own_.size(), runs_.size() + puts_.size(), outcomes_.size(), 0};
   for (const auto& [holder, speaker] : speakers_) stock.words += speaker.waiting.size();
   return stock;
 }
@@ -190,7 +190,7 @@ void Relay::handle(Holder by, DelegateWords& words) {
   for (const client::Made& made : words.made) {
     shared_.made(by, made.first, made.count);
     outcomes_[made.run].arrays += made.count;
-    outcomes_[made.run].is_put = made.run == made.first;
+    if (made.run == made.first) puts_.insert(made.run);
     for (std::uint32_t i = 0; i < made.count; ++i) makers_[made.first + i] = made.run;
   }
   if (!words.frame.empty()) say(by, words.frame);
@@ -266,11 +266,9 @@ void Relay::on_silo_lost(SiloId silo, std::uint32_t life) {
 /// What no host has pulled went with it: nobody waits for that.
 void Relay::cancel_puts(Holder by) {
   std::vector<Said> cancels;
-  for (const auto& [array, outcome] : outcomes_) {
-    if (!outcome.is_put || outcome.is_known || !is_its(by, array)) continue;
-    cancels.push_back({.kind = Said::Kind::kCancel, .id = array});
+  for (const ArrayId array : puts_) {
+    if (is_its(by, array)) cancels.push_back({.kind = Said::Kind::kCancel, .id = array});
   }
-  std::ranges::sort(cancels, {}, [](const Said& one) { return one.id; });
   if (!cancels.empty()) session_->say_for_delegate(cancels, {});
 }
 

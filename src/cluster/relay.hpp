@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -122,7 +123,6 @@ class Relay final : public ArrayTraffic, public client::ArrayKeeper {
   struct Outcome {
     std::uint32_t arrays = 0;
     bool is_known = false;
-    bool is_put = false;  // Its bytes are with the delegate until a host pulls them.
     Status status;
     std::vector<Ask> asks;
   };
@@ -178,6 +178,9 @@ class Relay final : public ArrayTraffic, public client::ArrayKeeper {
   std::unordered_map<ArrayId, Array> own_;  // Of the client, held while others do.
   std::unordered_map<RunId, Outcome> outcomes_;
   std::unordered_map<ArrayId, RunId> makers_;  // Of the arrays of delegates.
+  /// Uploads without an outcome: their bytes are with the delegate until a host pulls them. Runs
+  /// may wait for one that nobody holds any more.
+  std::set<ArrayId> puts_;
   std::uint64_t grants_ = 0;
   std::vector<ArrayGrant> given_;
   std::vector<client::ArrayMaker> early_;  // That the client's actors have not been told yet.

@@ -86,6 +86,7 @@ bool Relay::hand_on_resolved(const Answer& answer) {
 // Outcomes.
 
 void Relay::resolve(RunId run, const Status& status) {
+  puts_.erase(run);
   const auto found = outcomes_.find(run);
   if (found == outcomes_.end()) return;
   found->second.is_known = true;

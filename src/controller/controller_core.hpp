@@ -166,6 +166,8 @@ class ControllerCore {
   /// The last stamp before the life of the host of `island` began. What comes in the same turn as
   /// that is younger.
   Stamp born_stamp(IslandId island) const;
+  /// Which life of the island's host has joined; 0: none.
+  std::uint32_t host_life(IslandId island) const;
   /// All parts of smaller stamps are over.
   Stamp oldest_stamp();
 

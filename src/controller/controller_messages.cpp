@@ -127,6 +127,7 @@ void ControllerActor::flush_view(IslandId island) {
     auto message = builder.init_root<Message>().initView();
     message.setNumber(view.number);
     message.setLastStamp(core_.born_stamp(island));
+    message.setLife(core_.host_life(island));
     send(Role::kHost, island, builder.finish());
   }
   wire::FrameBuilder builder;

@@ -23,6 +23,10 @@ bool ControllerCore::has_scheduler(IslandId island) const {
 
 Stamp ControllerCore::born_stamp(IslandId island) const { return members_[island].born_stamp; }
 
+std::uint32_t ControllerCore::host_life(IslandId island) const {
+  return members_[island].host_epoch;
+}
+
 /// The scheduler and the host agree on what is so, from here on.
 void ControllerCore::begin_view(IslandId island) {
   if (!SEAWAY_MUTANT("a view has the number of the one before")) ++members_[island].view;

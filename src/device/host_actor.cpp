@@ -24,6 +24,17 @@ using actor::Role;
 using transport::Lane;
 using wire::Message;
 
+namespace {
+
+/// Whether a view that was said to `meant` is for a host in its life `life`. 0: nobody in
+/// particular.
+bool is_for(std::uint32_t life, std::uint32_t meant) {
+  if (SEAWAY_MUTANT("a view is for whoever hears it")) return true;
+  return life == 0 || meant == 0 || life == meant;
+}
+
+}  // namespace
+
 /// What reads parts of a message; here, as the format is known to this file alone.
 struct HostActor::Decoder {
   static void launches(HostActor& host, wire::LaunchBatch::Reader batch) {
@@ -50,6 +61,7 @@ struct HostActor::Decoder {
   }
 
   static void view(HostActor& host, wire::View::Reader view) {
+    if (!is_for(host.core_.options().life, view.getLife())) return;
     if (host.view_ == 0) host.core_.begin_life(view.getLastStamp());
     host.view_ = view.getNumber();
     host.is_view_over_ = false;

@@ -97,6 +97,7 @@ class HostCore {
     /// Clients and other roles are processes of their own: uploads are pulled from clients, values
     /// go to them in the outbox, and what a new scheduler has to know is kept.
     bool is_process = false;
+    std::uint32_t life = 0;  // Of its process; 0: whatever is said to it is for it.
     /// A gang that the backend runs beside this thread is given up when it has taken so long, and
     /// so many times its estimate: more than a slow device makes of it. 0: it is waited for.
     std::uint64_t gang_timeout_min_ns = 10'000'000'000;

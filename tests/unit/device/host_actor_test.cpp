@@ -24,6 +24,8 @@ constexpr Stamp kStamp = 5;
 /// One host, which has a launch of one gang, and what its scheduler and its controller say.
 class HostView : public testing::Test {
  protected:
+  static constexpr std::uint32_t kLife = 2;
+
   void launch() {
     PartMaker part(1, {0});
     part.gang({}, {});
@@ -36,9 +38,11 @@ class HostView : public testing::Test {
     host_.receive(frame);
     host_.idle();
   }
-  void say_view(std::uint32_t number) {
+  void say_view(std::uint32_t number, std::uint32_t life = kLife) {
     wire::FrameBuilder builder;
-    builder.init_root<Message>().initView().setNumber(number);
+    auto view = builder.init_root<Message>().initView();
+    view.setNumber(number);
+    view.setLife(life);
     say(builder.finish());
   }
   /// The gang has room, and is next.
@@ -74,7 +78,7 @@ class HostView : public testing::Test {
   events::EventStream events_{64};
   ManualClock clock_;
   FakeBackend backend_{clock_};
-  HostActor host_{{.device_bytes = 1 << 20, .is_process = true},
+  HostActor host_{{.device_bytes = 1 << 20, .is_process = true, .life = kLife},
                   {*engine_, router_, bulk_, natives_, events_, {}},
                   backend_};
 };
@@ -98,8 +102,11 @@ TEST_F(HostView, WorkThatWasMeantForTheLifeBeforeIsNotBegun) {
       program::encode_frame(ArraySpec{f32({16}), NamedSharding(Mesh(1, {{"x", 1}}), P("x"))})));
   say(builder.finish());
   EXPECT_EQ(specs(), 0u);
+  say_view(1, kLife - 1);
+  say(builder.finish());
+  EXPECT_EQ(specs(), 0u);
 
-  say_view(1);
+  say_view(2);
   say(builder.finish());
 
   EXPECT_EQ(specs(), 1u);
