@@ -17,7 +17,8 @@ class ArrayTravel {
   /// Whether give() may be asked. Errors: kInvalidArgument and kCancelled, with whom it cannot be
   /// given to and why.
   virtual Status check(const Array& array) = 0;
-  /// What the receiver is told, who gets a handle of his own with it. Requires check().
+  /// What the receiver is told, who gets a handle of his own with it: those of one frame are taken
+  /// in the order in which they were given. Requires check().
   virtual Frame give(const Array& array) = 0;
   /// A handle of what `from` gave. An array that is of no use here says so itself. Errors:
   /// kProtocolError for what give() has never said.

@@ -63,6 +63,10 @@ class Encoder {
       const Attachments& attachments = *payloads_[i].attachments;
       write(attachments, payloads[i].initAttachments(count(attachments.size())));
     }
+    // Behind those of payloads, as they are read: arrays are taken in the order of their giving.
+    for (auto& [attachments, factory] : factories_) {
+      write(attachments, factory.initAttachments(count(attachments.size())));
+    }
     auto meshes = batch.initMeshes(count(meshes_.size()));
     for (unsigned i = 0; i < meshes.size(); ++i) write(*meshes_[i], meshes[i]);
     auto types = batch.initTypes(count(actor_types_.size()));
@@ -149,7 +153,7 @@ class Encoder {
     SEAWAY_CHECK(made.ok(), made.status().to_string());
     out.setSignature(made->signature);
     out.setArguments({reinterpret_cast<const kj::byte*>(made->bytes.data()), made->bytes.size()});
-    write(made->attachments, out.initAttachments(count(made->attachments.size())));
+    factories_.emplace_back(std::move(made->attachments), out);
   }
 
   void write(const internal::Combine& combine, schema::Combine::Builder out) {
@@ -225,6 +229,7 @@ class Encoder {
   Parcels* const beside_;
   ArrayTravel* const arrays_;
   std::vector<internal::RawMessage> payloads_;
+  std::vector<std::pair<Attachments, schema::Factory::Builder>> factories_;
   std::vector<std::shared_ptr<const internal::MeshInfo>> meshes_;
   std::vector<std::shared_ptr<const internal::ActorTypeInfo>> actor_types_;
 };

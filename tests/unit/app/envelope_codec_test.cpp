@@ -492,5 +492,29 @@ TEST(EnvelopeBatches, ArraysGoToAnotherProcessAsThoseSayWhoKnowThemAndElseNowher
   EXPECT_EQ(refused.code(), StatusCode::kCancelled);
 }
 
+/// A member is made from an array.
+class Reader {
+ public:
+  static void describe(ActorType<Reader>&) {}
+  Reader(const Self&, const Array&) {}
+};
+
+TEST(EnvelopeBatches, ArraysAreTakenInTheOrderOfTheirGivingWhateverTheyAreBeside) {
+  Envelope start = start_of(make_mesh());
+  start.parcel->factory = internal::factory_of<Reader>(Array());
+  Envelope call = make_envelope(Kind::kCall);
+  call.parcel = nullptr;
+  call.payload.attachments = std::make_shared<const Attachments>(Attachments{Array(), Array()});
+  CountedArrays arrays;
+
+  const std::vector<Envelope> batch = {start, call, start};
+  const Frame frame = encode_batch(2, batch, kNow, {nullptr, nullptr, &arrays});
+  const auto back = decode_batch(frame, kNow, kSilos, {nullptr, nullptr, &arrays});
+
+  ASSERT_TRUE(back.ok()) << back.status().to_string();
+  EXPECT_EQ(arrays.taken,
+            (std::vector<std::pair<std::uint64_t, SiloId>>{{1, 2}, {2, 2}, {3, 2}, {4, 2}}));
+}
+
 }  // namespace
 }  // namespace seaway::app
