@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """A cluster started by Slurm and by mpirun, on emulated nodes; units of systemd, manifests of Kubernetes."""
+import contextlib
 import json
 import os
 import shutil
@@ -145,35 +146,31 @@ class Launcher(unittest.TestCase):
 
 
 class MpiTest(Launcher):
-    def test_mpirun_starts_an_island_a_rank_and_ends_with_the_cluster(self):
+    @contextlib.contextmanager
+    def job(self, *words):
+        """A cluster of NODES ranks, which is ready, and is stopped in the end."""
         job = subprocess.Popen(["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(NODES), RANK,
-                                self.directory, "--devices", DIGITS_DEVICES],
+                                self.directory, "--devices", DIGITS_DEVICES, *words],
                                env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         try:
             self.wait()
-            self.assertEqual(self.hosts(), {island: True for island in range(NODES)})
-            self.check_digits()
+            yield
             self.assertEqual(self.seaway("down").returncode, 0)
         finally:
             job.terminate()
             output, _ = job.communicate(timeout=60)
         self.assertNotIn(b"again and again", output)
 
+    def test_mpirun_starts_an_island_a_rank_and_ends_with_the_cluster(self):
+        with self.job():
+            self.assertEqual(self.hosts(), {island: True for island in range(NODES)})
+            self.check_digits()
 
     def test_with_hosts_an_island_has_so_many_ranks(self):
-        job = subprocess.Popen(["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(NODES), RANK,
-                                self.directory, "--devices", DIGITS_DEVICES, "--hosts", "2"],
-                               env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        try:
-            self.wait()
+        with self.job("--hosts", "2"):
             self.assertEqual(self.hosts(), {0: True, 1: True})
             self.assertEqual(self.annexes(), {"0.1": True, "1.1": True})
             self.check_digits()
-            self.assertEqual(self.seaway("down").returncode, 0)
-        finally:
-            job.terminate()
-            output, _ = job.communicate(timeout=60)
-        self.assertNotIn(b"again and again", output)
 
     def test_ranks_that_make_no_islands_are_refused(self):
         ranks = {"PMI_RANK": "0", "PMI_SIZE": "4"}
