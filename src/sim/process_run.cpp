@@ -510,6 +510,11 @@ void draw_sharers(World& world) {
   world.faults = {};
 }
 
+/// What goes over two wires is sooner there, now and then, than what goes over one.
+void spread_latencies(transport::WireOptions& wires) {
+  wires.latency_max_ns += 8 * wires.latency_max_ns;
+}
+
 }  // namespace
 
 World make_process_world(std::uint64_t seed, bool is_wild) {
@@ -533,6 +538,7 @@ SeedReport run_process_seed(std::uint64_t seed, const SeedOptions& options) {
   World world = make_process_world(seed, is_wild);
   ProcessFaults faults =
       make_process_faults(seed, cluster::Shape(world.cluster), world.clients, is_wild);
+  if (world.has_sharers) spread_latencies(faults.wires);
   apply(options.edits, world);
   apply(options.edits, faults);
   FaultPoints points(seed, is_wild);

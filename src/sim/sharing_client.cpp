@@ -272,6 +272,10 @@ void SharingClient::note(const std::string& what, const Result<Message<Shared>>&
   const auto array = answer->array(0);
   if (!is_fine("an array beside " + what, array.status())) return;
   held_.push_back({*array, (*answer)->getValue()});
+  if (!random_.chance(50)) return;
+  // What becomes of it can be asked at once.
+  const auto made = wait([&] { return array->ready().get(); });
+  is_fine("what is beside " + what, made.status());
 }
 
 }  // namespace seaway::sim

@@ -18,7 +18,7 @@ PATIENCE_S = 90
 ROLES = ("controller", "scheduler 0", "scheduler 1", "host 0", "host 1")
 # What a future may end with when somebody has died; anything else is a mistake.
 TYPED = ("HOST_LOST|INPUT_LOST|MAYBE_EXECUTED|CONTROLLER_RESTARTED|ISLAND_UNAVAILABLE|DEVICE_LOST|"
-         "DEADLINE_EXCEEDED|CANCELLED")
+         "DEADLINE_EXCEEDED|CANCELLED|ACTOR_LOST")
 
 
 def seaway(*arguments):
