@@ -58,7 +58,7 @@ std::string names_of(std::span<const Unit> units) {
 /// `digits`[.`fraction`] * scale, exactly.
 Result<std::uint64_t> parse_quantity(std::string_view text, std::span<const Unit> units,
                                      const Words& words) {
-  constexpr std::size_t kDigitsMax = 18;  // Keeps all products below 2^127.
+  constexpr std::size_t kDigitsMax = 19;  // As kValueMax has. Keeps all products below 2^127.
   const auto digits_end = std::find_if_not(text.begin(), text.end(), is_digit);
   const std::string_view digits(text.begin(), digits_end);
   if (digits.empty()) return refused(words, text, "does not begin with a number");

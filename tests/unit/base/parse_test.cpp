@@ -38,8 +38,8 @@ TEST(ParseDuration, SaysWhatIsWrong) {
   EXPECT_EQ(parse_duration_ns("9999999999999min").status(),
             invalid_argument("duration \"9999999999999min\" is larger than 9223372036854775807; "
                              "write for example 50us or 1.5ms"));
-  EXPECT_EQ(parse_duration_ns("1234567890.123456789s").status(),
-            invalid_argument("duration \"1234567890.123456789s\" has more than 18 digits; write "
+  EXPECT_EQ(parse_duration_ns("12345678901.123456789s").status(),
+            invalid_argument("duration \"12345678901.123456789s\" has more than 19 digits; write "
                              "for example 50us or 1.5ms"));
 }
 
@@ -48,6 +48,8 @@ TEST(ParseBytes, TellsDecimalFromBinaryUnits) {
   EXPECT_EQ(parse_bytes("1GB").value(), 1'000'000'000u);
   EXPECT_EQ(parse_bytes("256MiB").value(), std::uint64_t{1} << 28);
   EXPECT_EQ(parse_bytes("1.5KiB").value(), 1536u);
+  // As a size that was given with a unit is shown.
+  EXPECT_EQ(parse_bytes("9223372036854775807").value(), ~std::uint64_t{0} >> 1);
   EXPECT_EQ(parse_bytes("").status().message(),
             "size \"\" does not begin with a number; write for example 1GB or 256MiB");
   EXPECT_EQ(parse_bytes("1gb").status().message(),
