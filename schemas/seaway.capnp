@@ -140,6 +140,7 @@ struct Message {
     # The wiring to a role of its own process.
     peer @38 :Peer;
     # Controller to schedulers, ahead of all that it says in one go, and to their hosts, behind it.
+    # Rises over all lives of the controller.
     turn @40 :UInt64;
     # The first host of an island to its other hosts, and what they answer.
     annexOrders @42 :List(Annex.AnnexOrder);

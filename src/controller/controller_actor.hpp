@@ -69,7 +69,9 @@ class ControllerActor final : public actor::Actor {
   bool has_timer_ = false;  // For the next island that returns.
   std::map<std::uint64_t, std::function<void(std::string)>> questions_;
   std::uint64_t last_question_ = 0;
-  std::vector<std::uint64_t> turns_;  // Of each island: how often it was spoken to.
+  /// Of each island: how often it was spoken to, above the life of this controller: a host that
+  /// hears another one waits for no turn of the one before.
+  std::vector<std::uint64_t> turns_;
 };
 
 }  // namespace seaway::controller

@@ -1,0 +1,55 @@
+// What a controller says to its islands: turns, as each island counts them.
+
+#include "controller/controller_actor.hpp"
+
+#include <gtest/gtest.h>
+#include <seaway.capnp.h>
+
+#include <vector>
+
+#include "actor/router.hpp"
+#include "unit/controller/controller_world.hpp"
+#include "wire/frame_reader.hpp"
+
+namespace seaway::controller {
+namespace {
+
+using actor::Role;
+using wire::Message;
+
+/// The turns that a controller in its life `life` names to one island whose host begins `times`.
+std::vector<std::uint64_t> turns_of(std::uint32_t life, std::uint32_t times) {
+  FakeBinder binder;
+  ManualClock clock;
+  events::EventStream events{64};
+  actor::Router router;
+  std::vector<std::uint64_t> turns;
+  router.set_elsewhere([&](Role role, std::uint32_t, const Frame& frame, transport::Lane) {
+    const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+      if (role == Role::kHost && message.isTurn()) turns.push_back(message.getTurn());
+      return Status();
+    });
+    EXPECT_TRUE(status.ok()) << status.to_string();
+  });
+  ControllerActor controller(
+      ControllerWorld::with_defaults({.islands = 1, .has_members = true, .life = life}), binder,
+      router, clock, events);
+  controller.core().scheduler_joined(0, 1);
+  for (std::uint32_t epoch = 1; epoch <= times; ++epoch) {
+    controller.core().host_joined(0, epoch);
+    controller.idle();
+  }
+  return turns;
+}
+
+TEST(Turns, RiseOverTheLivesOfAController) {
+  const std::vector<std::uint64_t> first = turns_of(1, 3), second = turns_of(2, 2);
+  ASSERT_EQ(first.size(), 3u);
+  ASSERT_EQ(second.size(), 2u);
+  EXPECT_LT(first.front(), first.back());
+  EXPECT_LT(first.back(), second.front());
+  EXPECT_LT(second.front(), second.back());
+}
+
+}  // namespace
+}  // namespace seaway::controller
