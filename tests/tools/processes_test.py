@@ -132,11 +132,17 @@ class ProcessesTest(Cluster, unittest.TestCase):
         time_of = r"(?m)^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
         for name in ("the host of island 1", "the scheduler of island 0"):
             self.assertRegex(self.log("controller"), f"{time_of}info: {name}, life \\d+, is there$")
+        everybody = ("controller", "scheduler-1", "host-0")
+        # Whoever has not met it cannot miss it.
+        for name in everybody:
+            until(lambda: "info: the host of island 1, life 1, is there" in self.log(name), f"{name} meets the host",
+                  lambda: self.log(name))
         os.kill(self.process("host 1"), signal.SIGKILL)
         until(lambda: self.log("controller").count("info: the host of island 1, life ") == 2, "the host is back",
               lambda: self.log("controller"))
-        for name in ("controller", "scheduler-1", "host-0"):
-            self.assertRegex(self.log(name), f"{time_of}warning: the host of island 1, life \\d+, is lost: .+$")
+        for name in everybody:
+            lost = re.compile(f"{time_of}warning: the host of island 1, life \\d+, is lost: .+$")
+            until(lambda: lost.search(self.log(name)), f"{name} misses the host", lambda: self.log(name))
         os.kill(self.process("controller"), signal.SIGKILL)
         until(lambda: "begins a new life" in self.log("host-0"), "hosts go with their controller", lambda: self.log("host-0"))
         self.assertRegex(self.log("host-0"), f"{time_of}error: the host of island 0 begins a new life: without the controller ")
