@@ -144,6 +144,9 @@ void LifeCheckers::hear_host(const RoleName& teller, const Event& event) {
   const auto found = alive_.find(teller.index);
   if (found != alive_.end() && found->second) found->second->record(event, true);
   if (event.kind != EventKind::kSend) return;
+  // Who still serves a controller that is gone means other runs by the same stamps.
+  const std::uint32_t served = sources_.controller_life(teller);
+  if (served != sources_.controller_life({Role::kHost, event.place})) return;
   const auto receiver = alive_.find(event.place);
   if (receiver != alive_.end() && receiver->second) receiver->second->inputs.record(event);
 }

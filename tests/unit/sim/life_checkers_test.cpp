@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "unit/island/plans.hpp"
 #include "unit/sim/process_events.hpp"
 
@@ -91,7 +95,12 @@ class LifeCheckersTest : public ::testing::Test {
   std::uint32_t controller_life = 1;  // That schedulers have joined.
   Surroundings surroundings;
   Verdict verdict;
-  LifeCheckers checkers{{surroundings, [this](const auto&) { return controller_life; },
+  std::map<cluster::RoleName, std::uint32_t> serve_another;  // Who have joined another life of it.
+  LifeCheckers checkers{{surroundings,
+                         [this](const cluster::RoleName& name) {
+                           const auto found = serve_another.find(name);
+                           return found == serve_another.end() ? controller_life : found->second;
+                         },
                          [this](IslandId) { return views; }},
                         verdict};
 };
@@ -194,6 +203,22 @@ TEST_F(LifeCheckersTest, I8IsThatNoEdgeReachesALifeThatWasNotThereWhenItWasSent)
 
   EXPECT_EQ(texts_of(verdict).front(),
             "I6: edge 3 of stamp 7 was received 1 times and sent 0 times");
+}
+
+TEST_F(LifeCheckersTest, AStampOfAControllerThatIsGoneIsAnotherOne) {
+  const Event sent{
+      .stamp = kStamp, .position = kEdge, .place = 0, .island = 1, .kind = EventKind::kSend};
+  serve_another[host(1)] = 1;
+  controller_life = 2;
+  say(host(1), sent);
+  EXPECT_TRUE(verdict.ok());
+  restart(host(1), 2);
+  serve_another.clear();
+
+  say(host(1), sent);
+  say(host(0), {.stamp = kStamp, .position = kEdge, .place = 1, .kind = EventKind::kReceive});
+
+  EXPECT_EQ(finish(), "clean");
 }
 
 TEST_F(LifeCheckersTest, WhatAHostHadIsNotAskedOfItsNextLife) {
