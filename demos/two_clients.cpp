@@ -127,17 +127,27 @@ Shares measure(const std::vector<GangRecord>& gangs, const Tenant (&tenants)[2],
   return shares;
 }
 
-/// The same where runs are all that is seen.
+/// The same where runs are all that is seen: what is usual in kWindow of them. Now and then the
+/// runs of one are held up on their way to another process, or while devices move, and the other
+/// one has the devices alone.
 Shares measure(const std::string& order, const Tenant (&tenants)[2]) {
+  constexpr std::size_t kWindow = 40;
   const auto first = [&](int t) { return order.find(tenants[t].name[0]); };
   const auto last = [&](int t) { return order.rfind(tenants[t].name[0]); };
-  Shares shares;
   const std::size_t begin = std::max(first(0), first(1)), end = std::min(last(0), last(1));
-  for (std::size_t i = begin; begin != std::string::npos && i < end; ++i) {
-    shares.ns[order[i] == tenants[0].name[0] ? 0 : 1] += double{kGangNs};
-    shares.order += order[i];
-    ++shares.gangs;
+  Shares shares;
+  if (begin == std::string::npos || end < begin + kWindow) return shares;
+  shares.order = order.substr(begin, end - begin);
+  shares.gangs = shares.order.size();
+  std::vector<std::ptrdiff_t> of_first;  // In each window.
+  for (std::size_t at = 0; at + kWindow <= shares.gangs; at += kWindow) {
+    const std::string window = shares.order.substr(at, kWindow);
+    of_first.push_back(std::count(window.begin(), window.end(), tenants[0].name[0]));
   }
+  const auto middle = of_first.begin() + static_cast<std::ptrdiff_t>(of_first.size() / 2);
+  std::nth_element(of_first.begin(), middle, of_first.end());
+  shares.ns[0] = static_cast<double>(*middle);
+  shares.ns[1] = static_cast<double>(kWindow) - shares.ns[0];
   return shares;
 }
 
