@@ -108,6 +108,7 @@ void SlabCache::give_back(std::byte* base, std::uint32_t size_class) {
   const std::size_t bytes = bytes_of(size_class);
   live_bytes_ -= bytes;
   const bool is_small = bytes <= kSmallBytes;
+  if (is_small && is_retired_) return;  // Its page goes with the cache.
   if (!is_small && bytes > limits_.cached_bytes_max - cached_bytes_) {
     allocator_.release(base, bytes);
     return;
@@ -124,6 +125,12 @@ void SlabCache::trim() {
     }
   }
   cached_bytes_ = 0;
+}
+
+void SlabCache::retire() {
+  trim();
+  limits_.cached_bytes_max = 0;
+  is_retired_ = true;
 }
 
 }  // namespace seaway::store

@@ -103,6 +103,8 @@ class SlabCache {
 
   /// Gives all cached bytes back to the allocator, but for pages of small slabs.
   void trim();
+  /// Nothing is made any more, and nothing is written where dead slabs lie: others may read there.
+  void retire();
 
   std::size_t cached_bytes() const { return cached_bytes_; }
   std::size_t live_bytes() const { return live_bytes_; }
@@ -134,6 +136,7 @@ class SlabCache {
   std::size_t cached_bytes_ = 0;
   std::size_t live_bytes_ = 0;
   std::size_t live_slabs_ = 0;
+  bool is_retired_ = false;
 };
 
 }  // namespace seaway::store
