@@ -48,6 +48,14 @@ struct Question {
       island @12 :UInt32;
       how @13 :Drain;
     }
+    # Of a host, to another one of its machine in its life `ofLife`: hand me your memory over, to be read
+    # (src/transport/near_memory.hpp). It shows the pass that it shows to whom it talks with.
+    memory :group {
+      process @14 :UInt32;
+      life @15 :UInt32;
+      ofLife @16 :UInt32;
+      pass @17 :Data;
+    }
   }
 }
 

@@ -518,6 +518,7 @@ struct Edge {
     declined @1;
     delivered @2;
     consumed @3;
+    returned @4;  # What was kept is not used any more.
   }
   stamp @1 :UInt64;
   edge @2 :UInt32;
@@ -526,6 +527,20 @@ struct Edge {
   code @4 :UInt8;
   # Delivered: OK, or poison with its cause.
   message @5 :Text;
+  readsYou @6 :Bool;
+  # Armed: whoever says it has the sender's memory before his eyes.
+  # Delivered, to such a one: where the value lies there, until it is consumed. Turn 0: its bytes came
+  # ahead of this word.
+  loan :group {
+    offset @7 :UInt64;
+    bytes @8 :UInt64;
+    stride @9 :UInt64;
+    slot @10 :UInt32;
+    turn @11 :UInt64;
+  }
+  keeps @12 :Bool;
+  # Delivered, with a loan: it may be kept when it is consumed. Consumed: it is used where it lies, and
+  # lent until it is returned.
 }
 
 struct Fetched {

@@ -127,7 +127,7 @@ class Visitor {
         for (const auto edge : message.getEdges()) {
           if (edge.getHost() != from_.index) return wrong("host", edge.getHost());
           if (static_cast<unsigned>(edge.getKind()) >
-              static_cast<unsigned>(wire::Edge::Kind::CONSUMED))
+              static_cast<unsigned>(wire::Edge::Kind::RETURNED))
             return wrong("a word about an edge", static_cast<unsigned>(edge.getKind()));
           read(edge.getMessage().size());
         }

@@ -65,6 +65,13 @@ struct Writer {
                  : *question.how == controller::Drain::kUntilEnded ? wire::Drain::UNTIL_ENDED
                                                                    : wire::Drain::UNTIL_JOINED);
   }
+  void operator()(const MemoryQuestion& question) {
+    auto memory = builder.initMemory();
+    memory.setProcess(question.process);
+    memory.setLife(question.life);
+    memory.setOfLife(question.of_life);
+    memory.setPass(data_of(question.pass));
+  }
 };
 
 /// kProtocolError for what a later version may mean.
@@ -142,6 +149,12 @@ Result<Question> read_question(const Frame& frame) {
         if (Status known = read_drain(asked.getDrain().getHow(), drain.how); !known.ok())
           return known;
         question = drain;
+        return {};
+      }
+      case wire::Question::MEMORY: {
+        const auto memory = asked.getMemory();
+        question = MemoryQuestion{memory.getProcess(), memory.getLife(), memory.getOfLife(),
+                                  text_of(memory.getPass())};
         return {};
       }
     }

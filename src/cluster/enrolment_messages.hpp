@@ -44,9 +44,15 @@ struct DrainQuestion {
   IslandId island = 0;
   std::optional<controller::Drain> how;  // None: it ends.
 };
+struct MemoryQuestion {
+  transport::ProcessId process = 0;  // Who asks,
+  std::uint32_t life = 0;
+  std::uint32_t of_life = 0;  // and whom.
+  std::string pass;
+};
 using Question =
     std::variant<EnrolQuestion, AnnounceQuestion, FindQuestion, StatusQuestion, StopQuestion,
-                 WhyQuestion, NativeQuestion, VouchQuestion, DrainQuestion>;
+                 WhyQuestion, NativeQuestion, VouchQuestion, DrainQuestion, MemoryQuestion>;
 
 Frame to_frame(const Question& question);
 /// Errors: kProtocolError.

@@ -93,7 +93,8 @@ void Member::play(const BackendFactory& make_backend) {
       options.hosts = shape_.hosts;
       auto role = std::make_unique<device::HostActor>(
           options,
-          device::HostWiring{engine, router_, bulk_, wiring_.natives, wiring_.events, nullptr},
+          device::HostWiring{engine, router_, bulk_, wiring_.natives, wiring_.events, nullptr,
+                             wiring_.near},
           *backend_);
       host_ = role.get();
       return router_.bind(name.role, name.index,
@@ -275,6 +276,10 @@ void Member::tell_role(const PeerNews& news) {
         });
   }
   const RoleName& self = options_.name;
+  if (wiring_.near && self.role == Role::kHost && news.name.role == Role::kHost) {
+    news.is_lost ? wiring_.near->lose(news.name.index)
+                 : wiring_.near->meet(news.name.index, news.life);
+  }
   const bool is_follower =
       self.role == Role::kIsland || self.role == Role::kHost || self.role == Role::kAnnex;
   if (is_follower && news.name.role == Role::kController) {

@@ -22,6 +22,7 @@
 #include "function/native_registry.hpp"
 #include "seaway/client.hpp"
 #include "transport/bulk.hpp"
+#include "transport/near_memory.hpp"
 #include "transport/wires.hpp"
 
 namespace seaway::cluster {
@@ -32,6 +33,8 @@ struct MemberWiring {
   transport::Wires& wires;
   events::EventStream& events;
   function::NativeRegistry& natives;
+  /// Of a host: what it lends to others of its machine, and reads of theirs; null: nothing.
+  transport::NearMemory* near = nullptr;
 };
 
 struct MemberOptions {

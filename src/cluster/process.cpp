@@ -15,6 +15,7 @@
 #include "cluster/cluster_status.hpp"
 #include "cluster/enrolment_messages.hpp"
 #include "cluster/gatehouse.hpp"
+#include "cluster/host_memory.hpp"
 #include "cluster/member.hpp"
 #include "cluster/questions.hpp"
 #include "cluster/registry.hpp"
@@ -90,7 +91,8 @@ struct Process::State {
   Status check_own_native(const NativeName& native) const;
   transport::SocketHandlers handlers();
   void answer(const transport::Caller& caller, const Frame& question,
-              const std::function<void(Result<Frame>)>& done);
+              const transport::Answering& done);
+  void share_memory();
   Status admit(ProcessId peer, const transport::Caller& caller);
   void look();
   void look_again();
@@ -134,6 +136,7 @@ struct Process::State {
   std::string tenant;                  // Of a client; empty: any.
   std::shared_ptr<bool> is_here = std::make_shared<bool>(true);
   std::map<ProcessId, std::string> addresses;  // That were found before.
+  std::unique_ptr<HostMemory> memory;          // Of a host.
   std::unique_ptr<Member> member;
 };
 
@@ -211,9 +214,7 @@ transport::SocketHandlers Process::State::handlers() {
     return admit(peer, caller);
   };
   handlers.answer = [this](const transport::Caller& caller, const Frame& question,
-                           std::function<void(Result<Frame>)> done) {
-    answer(caller, question, done);
-  };
+                           const transport::Answering& done) { answer(caller, question, done); };
   handlers.refused = [this](const transport::Caller& caller, const Status& why) {
     if (gatehouse) gatehouse->refused(caller, why);
   };
@@ -363,8 +364,10 @@ Status Process::State::play(device::Compiler compiler) {
         std::make_unique<function::TbbParallelism>(cluster.threads > 0 ? cluster.threads : cores);
   }
   actor::run_on_control_thread(*engine, [&] {
+    share_memory();
     member = std::make_unique<Member>(
-        std::move(wanted), MemberWiring{*engine, wires, events, natives},
+        std::move(wanted),
+        MemberWiring{*engine, wires, events, natives, memory ? &memory->near() : nullptr},
         [&](IslandId, std::function<void()> on_progress) -> std::unique_ptr<device::Backend> {
           return std::make_unique<device::CpuBackend>(*engine, *arena, std::move(on_progress),
                                                       std::move(compiler));
@@ -468,9 +471,12 @@ void Process::State::find(ProcessId peer, const std::function<void(Result<std::s
 }
 
 void Process::State::answer(const transport::Caller& caller, const Frame& question,
-                            const std::function<void(Result<Frame>)>& done) {
+                            const transport::Answering& done) {
   const auto asked = read_question(question);
   if (!asked.ok()) return done(asked.status());
+  if (const auto* reads = std::get_if<MemoryQuestion>(&*asked); reads && memory && sessions) {
+    return memory->lend(*sessions, caller, *reads, done);
+  }
   if (!gatehouse) {
     return done(Status(StatusCode::kNotFound,
                        "this is " + to_string(options.name) + "; ask the controller"));
@@ -499,6 +505,17 @@ void Process::State::answer(const transport::Caller& caller, const Frame& questi
   done(gatehouse->answer(
       caller, *asked, [this] { return json(); }, [&is_over] { is_over = true; }));
   if (is_over) options.on_stop();
+}
+
+/// Of a host: what it makes lies where hosts of its machine can read it. Without, it is sent.
+void Process::State::share_memory() {
+  if (options.name.role != Role::kHost || !is_near()) return;
+  constexpr std::size_t kMore = std::size_t{1} << 30;  // What is kept for reuse, and rounded up.
+  const std::size_t room = cluster.devices * cluster.device_memory + cluster.host_memory;
+  memory = std::make_unique<HostMemory>(
+      engine->loop(), HostMemory::Options{self, options.life, options.cluster, shape(), pass,
+                                          options.join, options.credentials, 2 * room + kMore});
+  if (!memory->status().ok()) options.log(LogLevel::kInfo, memory->status().message());
 }
 
 std::string Process::State::json() const {
@@ -546,6 +563,14 @@ const std::string& Process::address() const { return state_->address; }
 const RoleName& Process::name() const { return state_->options.name; }
 std::uint32_t Process::life() const { return state_->options.life; }
 bool Process::on_control_thread() const { return state_->engine->on_control_thread(); }
+
+std::uint64_t Process::loans() const {
+  std::uint64_t loans = 0;
+  actor::run_on_control_thread(*state_->engine, [&] {
+    if (state_->memory) loans = state_->memory->near().loans();
+  });
+  return loans;
+}
 
 std::string Process::status() const {
   std::string json;

@@ -86,6 +86,9 @@ class Process {
   /// Of the controller's: who is there, as JSON.
   std::string status() const;
   bool on_control_thread() const;
+  /// Of a host's: how many values it has lent to hosts of its machine, which read them where they
+  /// lie. Not on the control thread.
+  std::uint64_t loans() const;
 
   struct State;
 

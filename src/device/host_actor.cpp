@@ -80,10 +80,13 @@ struct HostActor::Decoder {
     transport::Payload payload = transport::copy_payload(
         std::as_bytes(std::span(data.begin(), data.size())), bulk.getStride());
     switch (bulk.getKind()) {
-      case wire::Bulk::Kind::EDGE:
-        if (!host.core_.awaits_edge(bulk.getId(), bulk.getEdge())) return {};
-        host.wiring_.bulk.offer_edge(bulk.getId(), bulk.getEdge(), std::move(payload));
-        return {};
+      case wire::Bulk::Kind::EDGE: {
+        const std::uint64_t stamp = bulk.getId();
+        if (!host.core_.awaits_edge(stamp, bulk.getEdge())) return {};
+        Status fits = host.core_.check_edge(stamp, bulk.getEdge(), data.size(), bulk.getStride());
+        if (fits.ok()) host.wiring_.bulk.offer_edge(stamp, bulk.getEdge(), std::move(payload));
+        return fits;
+      }
       case wire::Bulk::Kind::UPLOAD:
         if (Status status = host.core_.check_upload(bulk.getId(), data.size(), bulk.getStride());
             !status.ok()) {
@@ -101,6 +104,24 @@ struct HostActor::Decoder {
     return protocol_error("host " + std::to_string(host.core_.options().host) +
                           " got bytes of kind " + std::to_string(static_cast<int>(bulk.getKind())) +
                           ", which are not for hosts");
+  }
+
+  /// What waits is in the sender's memory. An error: it cannot be read there.
+  static Status loan(HostActor& host, wire::Edge::Reader edge) {
+    if (!host.core_.awaits_edge(edge.getStamp(), edge.getEdge())) return {};
+    const auto loan = edge.getLoan();
+    if (!host.wiring_.near) return protocol_error("this host reads nobody's memory");
+    Status fits =
+        host.core_.check_edge(edge.getStamp(), edge.getEdge(), loan.getBytes(), loan.getStride());
+    if (!fits.ok()) return fits;
+    auto read = host.wiring_.near->read(
+        edge.getHost(), {loan.getOffset(), loan.getBytes(), loan.getSlot(), loan.getTurn()});
+    if (!read.ok()) return read.status();
+    transport::Payload payload{read->base, loan.getStride(), nullptr};
+    payload.loan = std::move(read->loan);
+    payload.may_be_kept = edge.getKeeps();
+    host.wiring_.bulk.offer_edge(edge.getStamp(), edge.getEdge(), std::move(payload));
+    return {};
   }
 
   /// What an annex says of a function.
@@ -150,7 +171,7 @@ struct HostActor::Decoder {
 HostActor::HostActor(HostCore::Options options, HostWiring wiring, Backend& backend)
     : wiring_(std::move(wiring)),
       backend_(backend),
-      core_(options, backend, wiring_.bulk, wiring_.engine.clock(), wiring_.events) {
+      core_(options, backend, wiring_.bulk, wiring_.engine.clock(), wiring_.events, wiring_.near) {
   backend_.watch(
       [this](DeviceId device, const std::string& cause) { core_.lose_device(device, cause); });
 }
@@ -210,9 +231,11 @@ void HostActor::handle(const Frame& frame) {
         break;
       case Message::EDGES:
         for (const auto edge : message.getEdges()) {
+          Status status = wire::read_status(edge.getCode(), edge.getMessage());
+          if (status.ok() && edge.getLoan().getTurn() != 0) status = Decoder::loan(*this, edge);
           core_.edge(static_cast<HostOutbox::Edge::Kind>(edge.getKind()), edge.getStamp(),
-                     edge.getEdge(), edge.getHost(),
-                     wire::read_status(edge.getCode(), edge.getMessage()));
+                     edge.getEdge(), edge.getHost(), std::move(status), edge.getReadsYou(),
+                     edge.getKeeps());
         }
         break;
       case Message::ARRAYS:
@@ -357,14 +380,14 @@ void HostActor::flush_edges() {
   if (edges.empty()) return;
   for (HostOutbox::Edge& edge : edges) {
     if (edge.kind != HostOutbox::Edge::Kind::kDelivered || !edge.status.ok()) continue;
-    if (wiring_.router.is_here(Role::kHost, edge.peer)) continue;
+    if (edge.place || wiring_.router.is_here(Role::kHost, edge.peer)) continue;
     edge.status = transport::check_payload(edge.bytes, "what goes to another island");
     if (!edge.status.ok()) wiring_.bulk.take_edge(edge.stamp, edge.edge);
   }
   // What has no payload does not wait behind what has.
   const auto lane_of = [this](const HostOutbox::Edge& edge) {
     const bool has_payload = edge.kind == HostOutbox::Edge::Kind::kDelivered && edge.status.ok() &&
-                             !wiring_.router.is_here(Role::kHost, edge.peer);
+                             !edge.place && !wiring_.router.is_here(Role::kHost, edge.peer);
     return has_payload ? Lane::kBulk : Lane::kControl;
   };
   std::stable_sort(edges.begin(), edges.end(), [&lane_of](const auto& a, const auto& b) {
@@ -397,6 +420,18 @@ void HostActor::flush_edges() {
       edge.setHost(core_.options().host);
       edge.setCode(static_cast<std::uint8_t>(edges[i].status.code()));
       if (!edges[i].status.ok()) edge.setMessage(edges[i].status.message());
+      if (edges[i].kind == HostOutbox::Edge::Kind::kArmed) {
+        edge.setReadsYou(wiring_.near && wiring_.near->reads(peer));
+      }
+      edge.setKeeps(edges[i].keeps);
+      if (const auto& place = edges[i].place) {
+        auto loan = edge.getLoan();
+        loan.setOffset(place->offset);
+        loan.setBytes(place->bytes);
+        loan.setStride(edges[i].stride);
+        loan.setSlot(place->slot);
+        loan.setTurn(place->turn);
+      }
     }
     const std::uint64_t at_ns = wiring_.arrival ? wiring_.arrival(peer, now_ns, bytes) : now_ns;
     if (at_ns <= now_ns) {

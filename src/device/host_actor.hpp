@@ -31,6 +31,7 @@ struct HostWiring {
   const function::NativeRegistry& natives;
   events::EventStream& events;
   LinkArrival arrival;
+  transport::NearMemory* near = nullptr;  // See HostCore.
 };
 
 /// The host of one island: it compiles, prepares, executes in order, and moves payload. One frame

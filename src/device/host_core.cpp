@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "base/mutant.hpp"
+#include "transport/memory_file.hpp"
 
 namespace seaway::device {
 
@@ -20,14 +21,16 @@ std::uint64_t edge_key(Stamp stamp, std::uint32_t edge) { return (stamp << 24) |
 }  // namespace
 
 HostCore::HostCore(Options options, Backend& backend, transport::LocalBulk& bulk,
-                   const Clock& clock, events::EventStream& events)
+                   const Clock& clock, events::EventStream& events, transport::NearMemory* near)
     : options_(options),
       backend_(backend),
       bulk_(bulk),
       clock_(clock),
       turn_clock_(clock),
       events_(events),
-      slabs_(heap_, {}),
+      near_(near),
+      arena_(near ? near->lendable() : std::span<std::byte>(), heap_, transport::scrub),
+      slabs_(arena_, {}),
       annexes_(options.hosts, options.devices),
       devices_(options.devices),
       lost_((options.devices + 63) / 64),
@@ -40,6 +43,11 @@ HostCore::HostCore(Options options, Backend& backend, transport::LocalBulk& bulk
                options.hosts);
   if (options.is_process) born_stamp_ = std::numeric_limits<Stamp>::max();  // Not born yet.
   for (DeviceState& device : devices_) device.budget_bytes = options.device_bytes;
+}
+
+HostCore::~HostCore() {
+  arena_.scrub_no_more();
+  slabs_.retire();
 }
 
 PartRun* HostCore::find(Stamp stamp) {
@@ -125,7 +133,8 @@ void HostCore::launch(Stamp stamp, RunId run, PlanId plan_id, TenantId tenant, b
     if (held == held_edges_.end()) continue;
     const HeldEdge edge_held = held->second;
     held_edges_.erase(held);
-    edge(edge_held.kind, stamp, shape.sends[s].edge, edge_held.from, edge_held.status);
+    edge(edge_held.kind, stamp, shape.sends[s].edge, edge_held.from, edge_held.status,
+         edge_held.is_near);
   }
   follow_held_orders();
 }
@@ -300,6 +309,9 @@ void HostCore::erase_part(PartRun& part) {
   }
   std::erase(arming_, &part);
   if (!SEAWAY_MUTANT("a part that is over still uses its plan")) --part.plan->parts;
+  for (std::uint32_t r = 0; r < part.receives.size(); ++r) {
+    if (part.receives[r].kept) give_back(part, r);
+  }
   const auto found = parts_.find(part.stamp);
   std::unique_ptr<PartRun> spare = std::move(found->second);
   parts_.erase(found);

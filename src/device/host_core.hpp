@@ -26,8 +26,10 @@
 #include "device/shard_sums.hpp"
 #include "events/event_stream.hpp"
 #include "program/order_kind.hpp"
+#include "store/arena.hpp"
 #include "store/slab.hpp"
 #include "transport/bulk.hpp"
+#include "transport/near_memory.hpp"
 
 namespace seaway::device {
 
@@ -44,7 +46,7 @@ struct HostOutbox {
     Status status;
   };
   struct Edge {
-    enum class Kind : std::uint8_t { kArmed, kDeclined, kDelivered, kConsumed };
+    enum class Kind : std::uint8_t { kArmed, kDeclined, kDelivered, kConsumed, kReturned };
     Kind kind = Kind::kArmed;
     HostId peer = 0;
     Stamp stamp = 0;
@@ -53,6 +55,10 @@ struct HostOutbox {
     std::uint64_t bytes = 0;      // kDelivered: payload, for the link's bandwidth.
     std::uint32_t shards = 0;     // The same: of so many shards,
     std::size_t shard_bytes = 0;  // without what they are rounded up by; is_process alone.
+    /// The same: it is not sent but lent, its shards so far apart.
+    std::optional<transport::NearMemory::Place> place = {};
+    std::size_t stride = 0;
+    bool keeps = false;  // kDelivered: it may be kept; kConsumed: it is, until kReturned.
   };
   struct Fetched {
     ClientId client = 0;
@@ -105,8 +111,11 @@ class HostCore {
     Integrity integrity = {};
   };
 
+  /// `near`: what hosts of this machine lend each other; null: they do not.
   HostCore(Options options, Backend& backend, transport::LocalBulk& bulk, const Clock& clock,
-           events::EventStream& events);
+           events::EventStream& events, transport::NearMemory* near = nullptr);
+  /// What is lent stays as it is: whoever reads it is not to lose it with its maker.
+  ~HostCore();
 
   /// What is told by the next messages happens now: a reading for each event costs more than the
   /// rest of recording it. What comes without a message, such as a lost device, begins a turn of
@@ -135,9 +144,10 @@ class HostCore {
   /// Why the part of `stamp` is cancelled by an order that may follow; it may be over by then.
   void explain_cancel(Stamp stamp, Status cause);
 
-  // What other hosts say.
+  // What other hosts say. `is_near`, of kArmed: the receiver reads what this host lends. `keeps`,
+  // of kConsumed: he goes on reading it.
   void edge(HostOutbox::Edge::Kind kind, Stamp stamp, std::uint32_t edge, HostId from,
-            Status status);
+            Status status, bool is_near = false, bool keeps = false);
 
   // Where roles are processes of their own (host_views.cpp).
   /// Before the first launch: what is said of stamps up to `last` is about an earlier life.
@@ -157,6 +167,10 @@ class HostCore {
   /// its part is over: whoever sends one then has not heard of that, and the word that takes a
   /// value from the transport may never come.
   bool awaits_edge(Stamp stamp, std::uint32_t edge) const;
+  /// Whether `bytes` bytes, with shards `stride` apart, are all that is read of a value that is
+  /// awaited. Errors: kProtocolError.
+  Status check_edge(Stamp stamp, std::uint32_t edge, std::uint64_t bytes,
+                    std::uint64_t stride) const;
   /// What was pulled from `client` will not come any more.
   void lose_client(ClientId client);
   /// Whether `bytes` that a stranger sends as the upload `array`, its shards `stride` apart, are
@@ -206,6 +220,8 @@ class HostCore {
     return parts_.empty() && pending_begin_ == pending_.size() && annexes_.is_quiet();
   }
   std::size_t array_count() const { return arrays_.size(); }
+  /// Values that hosts of this machine may read now.
+  std::size_t lent() const { return near_ ? near_->lent() : 0; }
   std::size_t plan_count() const { return plans_.size(); }
   std::size_t function_count() const { return functions_.size(); }
   /// Types and shardings that uploads refer to, and what was made of them.
@@ -307,6 +323,7 @@ class HostCore {
   bool bind_tables(PartRun& part, std::uint32_t gang);
   bool bind_table(PartRun& part, std::uint32_t table);
   bool bind_arg(PartRun& part, std::uint32_t arg);
+  void bind_receive(PartRun& part, std::uint32_t table);
   static function::ShardedBuffer buffer_at(const PartRun& part, ValueSlot slot) {
     function::ShardedBuffer buffer = part.tables[slot.table];
     buffer.base += slot.offset;
@@ -399,6 +416,20 @@ class HostCore {
   void move_sends(PartRun& part);
   void move_send(PartRun& part, std::uint32_t send);
   void report_moved(PartRun& part);
+
+  // host_loans.cpp: values that hosts of this machine read where they lie.
+  bool keeps_loans() const {
+    return near_ && !annexes_.any() && !has_sums() && options_.integrity.replay_per_mille == 0;
+  }
+  void lend(PartRun& part, std::uint32_t send, const function::ShardedBuffer& source,
+            HostOutbox::Edge& message);
+  void keep_lent(PartRun& part, std::uint32_t send);
+  void on_returned(Stamp stamp, std::uint32_t edge, HostId from);
+  void cut_loans(HostId peer, Stamp last);
+  bool take_over(PartRun& part, std::uint32_t receive, const transport::Payload& payload);
+  void check_loans(PartRun& part, std::uint32_t gang);
+  void end_reads(PartRun& part, std::uint32_t gang);
+  void give_back(PartRun& part, std::uint32_t receive);
   std::uint64_t held_bytes(const PartRun& part, std::uint32_t group) const;
   bool is_busy_on(const PartRun& part, std::uint32_t group) const;
 
@@ -432,7 +463,9 @@ class HostCore {
   HeldClock turn_clock_;  // Of what happens in no time, one after the other.
   events::EventStream& events_;
   HostOutbox outbox_;
+  transport::NearMemory* const near_;
   store::HeapAllocator heap_;
+  store::Arena arena_;  // What can be lent.
   store::SlabCache slabs_;
   Annexes annexes_;  // Ends after all that holds rooms and executables.
   std::vector<DeviceState> devices_;
@@ -466,9 +499,17 @@ class HostCore {
     HostOutbox::Edge::Kind kind;
     HostId from;
     Status status;
+    bool is_near;
   };
   std::unordered_map<std::uint64_t, HeldEdge> held_edges_;  // Their launch has not arrived.
   std::unordered_map<Stamp, Status> held_causes_;           // The same.
+  struct LentValue {
+    HostId reader = 0;
+    transport::NearMemory::Place place;
+    std::shared_ptr<const void> memory;
+  };
+  std::map<std::pair<Stamp, std::uint32_t>, LentValue> lent_;  // Kept by receivers of edges.
+  std::uint64_t lent_bytes_ = 0;                               // Of their memory.
   Stamp born_stamp_ = 0;         // What is said of stamps up to here is about somebody else.
   std::map<HostId, Stamp> cut_;  // Up to which stamp a peer means nothing any more.
   std::map<Stamp, Status> ended_failures_;  // Of parts that are over; is_process alone.

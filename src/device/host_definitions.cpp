@@ -17,10 +17,11 @@ void HostCore::add_function(FunctionId id, std::shared_ptr<const function::Execu
 
 void HostCore::define_plan(program::PartPlanPtr part) {
   const PlanId id = part->id;
-  auto plan = make_host_plan(std::move(part), options_.devices, [this](FunctionId function) {
+  const auto compiled = [this](FunctionId function) {
     const auto found = functions_.find(function);
     return found == functions_.end() ? nullptr : found->second;
-  });
+  };
+  auto plan = make_host_plan(std::move(part), options_.devices, compiled, keeps_loans());
   SEAWAY_CHECK(plan.ok(), plan.status().to_string());
   for (GangPlan& gang : plan.value()->gangs) {
     gang.is_spread = annexes_.has_some_of(gang.mask);

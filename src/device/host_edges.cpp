@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/check.hpp"
 #include "base/mutant.hpp"
@@ -27,7 +28,9 @@ std::uint32_t index_of(const Edges& edges, std::uint32_t edge) {
 
 }  // namespace
 
-void HostCore::edge(Edge::Kind kind, Stamp stamp, std::uint32_t edge, HostId from, Status status) {
+void HostCore::edge(Edge::Kind kind, Stamp stamp, std::uint32_t edge, HostId from, Status status,
+                    bool is_near, bool keeps) {
+  if (kind == Edge::Kind::kReturned) return on_returned(stamp, edge, from);
   PartRun* part = find(stamp);
   const bool to_sender =
       kind == Edge::Kind::kArmed || kind == Edge::Kind::kDeclined || kind == Edge::Kind::kConsumed;
@@ -40,7 +43,7 @@ void HostCore::edge(Edge::Kind kind, Stamp stamp, std::uint32_t edge, HostId fro
     // Only the receiver's first word can overtake the launch; all else answers something.
     SEAWAY_CHECK(kind == Edge::Kind::kArmed || kind == Edge::Kind::kDeclined, stamp, edge);
     SEAWAY_PROBE("a receiver is faster than the launch");
-    held_edges_[edge_key(stamp, edge)] = {kind, from, std::move(status)};
+    held_edges_[edge_key(stamp, edge)] = {kind, from, std::move(status), is_near};
     return;
   }
   if (!to_sender) {
@@ -53,9 +56,11 @@ void HostCore::edge(Edge::Kind kind, Stamp stamp, std::uint32_t edge, HostId fro
   SEAWAY_CHECK(send != program::kNone, stamp, edge);
   if (kind == Edge::Kind::kArmed) {
     part->sends[send].is_armed = true;
+    part->sends[send].is_near = is_near;
     part->sends[send].receiver = from;
     try_send(*part, send);
   } else {
+    if (keeps) keep_lent(*part, send);
     close_send(*part, send);
     end_part_if_over(*part);
   }
@@ -67,6 +72,21 @@ bool HostCore::awaits_edge(Stamp stamp, std::uint32_t edge) const {
   const PartRun& part = *found->second;
   const std::uint32_t receive = index_of(part.plan->part->receives, edge);
   return receive != program::kNone && part.receives[receive].state == ReceiveState::State::kArmed;
+}
+
+Status HostCore::check_edge(Stamp stamp, std::uint32_t edge, std::uint64_t bytes,
+                            std::uint64_t stride) const {
+  const PartRun& part = *parts_.at(stamp);
+  const std::uint32_t receive = index_of(part.plan->part->receives, edge);
+  const transfer::ReshardPlan& plan = *part.plan->receive_plans[receive];
+  const std::uint64_t shards = plan.source_shards(), each = plan.source_shard_bytes();
+  const bool is_apart = shards < 2 || (stride >= each && stride <= bytes / (shards - 1));
+  const std::uint64_t last = shards < 2 || !is_apart ? 0 : stride * (shards - 1);
+  if (is_apart && last <= bytes && each <= bytes - last) return {};
+  return protocol_error("edge " + std::to_string(edge) + " of run " + std::to_string(stamp) +
+                        " has come as " + std::to_string(bytes) + " bytes, each shard " +
+                        std::to_string(stride) + " behind the last; it has " +
+                        std::to_string(shards) + " shards of " + std::to_string(each));
 }
 
 bool HostCore::has_room(const PartRun& part) const {
@@ -103,6 +123,8 @@ void HostCore::arm(PartRun& part) {
     SEAWAY_PROBE_IF(part.receives[r].state == ReceiveState::State::kClosed,
                     "a part is armed with an edge that was cut");
     if (part.receives[r].state == ReceiveState::State::kClosed) continue;  // Cut off.
+    const std::uint32_t table = part.plan->receive_tables[r];
+    if (table != program::kNone && !part.is_bound[table]) bind_table(part, table);
     part.receives[r].state = ReceiveState::State::kArmed;
     // One host serves an island: hosts and islands have the same numbers.
     outbox_.edges.push_back(
@@ -132,7 +154,7 @@ void HostCore::close_receive(PartRun& part, std::uint32_t receive) {
 void HostCore::on_delivered(PartRun& part, std::uint32_t receive, HostId from, Status status) {
   const program::Receive& shape = part.plan->part->receives[receive];
   const Stamp stamp = part.stamp;
-  const auto finish = [this, stamp, receive, from, edge = shape.edge] {
+  const auto finish = [this, stamp, receive, from, edge = shape.edge](bool keeps = false) {
     PartRun* found = find(stamp);
     SEAWAY_CHECK(found != nullptr, stamp, edge);
     found->receives[receive].has_value = true;
@@ -141,6 +163,7 @@ void HostCore::on_delivered(PartRun& part, std::uint32_t receive, HostId from, S
     }
     close_receive(*found, receive);
     outbox_.edges.push_back({Edge::Kind::kConsumed, from, stamp, edge, {}});
+    outbox_.edges.back().keeps = keeps;
     end_part_if_over(*found);
   };
   if (!status.ok()) {
@@ -166,6 +189,7 @@ void HostCore::on_delivered(PartRun& part, std::uint32_t receive, HostId from, S
     finish();
     return;
   }
+  if (take_over(part, receive, *payload)) return finish(true);
   part.receives[receive].state = ReceiveState::State::kCopying;
   const function::ShardedBuffer target = buffer_at(part, part.plan->slots[shape.value]);
   backend_.copy(
@@ -178,8 +202,15 @@ void HostCore::on_delivered(PartRun& part, std::uint32_t receive, HostId from, S
           }
         }
       },
-      [this, stamp, value = shape.value, finish] {
-        write_out(*find(stamp), value);
+      [this, stamp, shape, loan = payload->loan, finish] {
+        PartRun& found = *find(stamp);
+        // Its sender has given this host up, and what it lent may have been anything by then.
+        if (loan && !loan->holds()) {
+          fail(found, input_lost("edge " + std::to_string(shape.edge) + " from island " +
+                                 std::to_string(shape.peer) + " was taken back by its sender"));
+        } else {
+          write_out(found, shape.value);
+        }
         finish();
       });
 }
@@ -212,7 +243,10 @@ void HostCore::try_send(PartRun& part, std::uint32_t send) {
       const NamedSharding sharding(Mesh(0, part.plan->part->groups[value.group].axes), value.spec);
       message.shard_bytes = sharding.shard_type(value.type).bytes();
     }
-    bulk_.offer_edge(part.stamp, shape.edge, {source.base, source.stride, nullptr});
+    lend(part, send, source, message);
+    if (!message.place) {
+      bulk_.offer_edge(part.stamp, shape.edge, {source.base, source.stride, nullptr});
+    }
   }
   events_.record({.time_ns = clock_.now_ns(),
                   .stamp = part.stamp,
@@ -229,6 +263,8 @@ void HostCore::try_send(PartRun& part, std::uint32_t send) {
 void HostCore::close_send(PartRun& part, std::uint32_t send) {
   SendState& state = part.sends[send];
   SEAWAY_CHECK(state.state != SendState::State::kClosed, part.stamp, send);
+  const auto lent = std::exchange(state.lent, std::nullopt);
+  if (lent && !SEAWAY_MUTANT("a loan is not taken back")) near_->take_back(*lent);
   state.state = SendState::State::kClosed;
   state.moved.reset();
   --part.edges_open;

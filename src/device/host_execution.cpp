@@ -133,6 +133,7 @@ bool HostCore::run_short_gangs(std::uint64_t sequence, std::uint64_t& burst_ns) 
     Status status = backend_.run(work, unlaunched_on_);
     if (!status.ok() || losses_ > 0) [[unlikely]]
       end_in_line(part, gang, work, std::move(status));
+    if (!plan.receives.empty()) check_loans(part, gang);
     estimate_ns += plan.cost_ns * plan.shards + kGangOverheadNs;
     ++gang;
   }
@@ -216,6 +217,7 @@ void HostCore::start(std::uint64_t sequence) {
     Status status = backend_.run(work, unlaunched_on_);
     if (!status.ok() || losses_ > 0) [[unlikely]]
       end_in_line(part, gang, work, std::move(status));
+    if (!plan.receives.empty()) check_loans(part, gang);
     if (plan.may_replay) [[unlikely]]
       replay_in_line(part, gang, work);
     now_ns_ = clock_.now_ns();
@@ -298,6 +300,7 @@ void HostCore::finish_async(std::uint64_t sequence, Status status, std::uint64_t
   const std::uint32_t gang = entry_at(sequence).gang;
   if (losses_ > 0) status = outcome_of(part, gang, std::move(status));
   if (!status.ok()) fail_gang(part, gang, status);
+  check_loans(part, gang);
   complete(sequence, begin_ns, end_ns, true);
 }
 
@@ -348,6 +351,7 @@ void HostCore::finish_gang(PartRun& part, std::uint32_t gang, std::uint64_t begi
 void HostCore::hand_on(PartRun& part, std::uint32_t gang) {
   const GangPlan& plan = part.plan->gangs[gang];
   const program::PartPlan& shape = *part.plan->part;
+  if (!plan.receives.empty()) end_reads(part, gang);
   if (plan.makes_outputs && part.has_failed()) poison_outputs(part, gang);
   if (plan.makes_outputs && !part.has_failed()) {
     for (const std::uint32_t value : shape.gangs[gang].results) {
@@ -441,11 +445,25 @@ bool HostCore::bind_table(PartRun& part, std::uint32_t table) {
     bind(part, table, part.blocks[table]);
   } else if (table < blocks + args) {
     if (!bind_arg(part, table - blocks)) return false;
-  } else {
+  } else if (table < part.plan->nothing) {
     make_output(part, table - blocks - args);
+  } else {
+    bind_receive(part, table);
   }
   part.is_bound[table] = 1;
   return true;
+}
+
+/// Where it is received to; what is taken over from its sender lies there instead.
+void HostCore::bind_receive(PartRun& part, std::uint32_t table) {
+  const auto& tables = part.plan->receive_tables;
+  const auto receive = std::find(tables.begin(), tables.end(), table) - tables.begin();
+  const program::PartPlan& shape = *part.plan->part;
+  const program::Value& value =
+      shape.values[shape.receives[static_cast<std::size_t>(receive)].value];
+  const std::uint32_t block = part.plan->block_of_group[value.group];
+  if (!part.is_bound[block]) bind_table(part, block);
+  part.tables[table] = buffer_at(part, {block, value.offset});
 }
 
 void HostCore::ensure_block(PartRun& part, std::uint32_t block) {

@@ -74,6 +74,24 @@ void find_slots(const PartPlan& part, HostPlan& plan) {
   }
 }
 
+/// Gives receives that only gangs read tables of their own.
+void find_receive_tables(const PartPlan& part, HostPlan& plan, bool reads_loans) {
+  plan.receive_gangs.assign(part.receives.size(), 0);
+  plan.receive_tables.assign(part.receives.size(), kNone);
+  if (!reads_loans) return;
+  for (std::size_t r = 0; r < part.receives.size(); ++r) {
+    const std::uint32_t index = part.receives[r].value;
+    const bool is_sent = std::any_of(part.sends.begin(), part.sends.end(),
+                                     [index](const auto& send) { return send.value == index; });
+    ValueSlot& slot = plan.slots[index];
+    if (is_sent || slot.table >= part.blocks.size() || part.values[index].shard_bytes == 0) {
+      continue;
+    }
+    plan.receive_tables[r] = plan.tables++;
+    slot = {plan.receive_tables[r], 0};
+  }
+}
+
 /// The lists of one gang, while they grow.
 struct GangLists {
   std::vector<ValueSlot> operands, results;
@@ -138,7 +156,8 @@ DeviceMask mask_of(const std::vector<DeviceId>& devices, std::size_t device_coun
 
 Result<std::unique_ptr<HostPlan>> make_host_plan(
     program::PartPlanPtr part, std::size_t device_count,
-    const std::function<std::shared_ptr<const function::Executable>(FunctionId)>& executable) {
+    const std::function<std::shared_ptr<const function::Executable>(FunctionId)>& executable,
+    bool reads_loans) {
   auto plan = std::make_unique<HostPlan>();
   plan->part = part;
   plan->mask = DeviceMask((device_count + 63) / 64, 0);
@@ -158,6 +177,7 @@ Result<std::unique_ptr<HostPlan>> make_host_plan(
     plan->block_of_group[part->blocks[i].group] = static_cast<std::uint32_t>(i);
   }
   find_slots(*part, *plan);
+  find_receive_tables(*part, *plan, reads_loans);
   plan->gangs.resize(part->gangs.size());
   std::vector<GangLists> lists(part->gangs.size());
   for (std::size_t i = 0; i < part->gangs.size(); ++i) {
@@ -193,6 +213,7 @@ Result<std::unique_ptr<HostPlan>> make_host_plan(
       for (const std::uint32_t value : gang.operands) {
         if (part->receives[r].value != value) continue;
         lists[i].receives.push_back(static_cast<std::uint32_t>(r));
+        ++plan->receive_gangs[r];
         break;
       }
     }

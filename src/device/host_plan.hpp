@@ -44,8 +44,8 @@ struct ArrayDesc {
   std::uint64_t data_bytes = 0;   // and of what a shard holds.
 };
 
-/// Where a value lies: table `table` of a run's buffers (its blocks, then its arguments, then its
-/// outputs), plus `offset`.
+/// Where a value lies: table `table` of a run's buffers (its blocks, its arguments, its outputs,
+/// one for values of no bytes and, if they can lie elsewhere, its receives), plus `offset`.
 struct ValueSlot {
   std::uint32_t table = 0;
   std::uint64_t offset = 0;
@@ -84,22 +84,26 @@ struct HostPlan {
   std::vector<ValueSlot> slots;             // Per value;
   std::vector<std::uint64_t> data_bytes;    // the same: what one shard holds.
   std::uint32_t tables = 0;
-  std::uint32_t nothing = 0;  // The last of them: empty values that no block has room for.
+  std::uint32_t nothing = 0;  // The one of empty values that no block has room for.
   bool is_uniform = true;     // All gangs run on the same devices.
   std::vector<DeviceMask> group_masks;
   DeviceMask mask;                                               // All devices of the part.
   std::vector<std::uint32_t> block_of_group;                     // kNone: the group has no block.
   std::vector<std::unique_ptr<transfer::ReshardPlan>> reshards;  // Of kReshard gangs.
-  std::vector<std::unique_ptr<transfer::ReshardPlan>> receive_plans;     // Parallel to receives.
+  std::vector<std::unique_ptr<transfer::ReshardPlan>> receive_plans;  // Parallel to receives.
+  std::vector<std::uint32_t> receive_tables;  // The same: kNone, it never lies elsewhere;
+  std::vector<std::uint32_t> receive_gangs;   // and how many gangs read it.
   std::vector<std::shared_ptr<const ArrayDesc>> outputs;                 // Parallel to outputs.
   std::vector<std::shared_ptr<const function::Executable>> executables;  // Keeps them alive.
   mutable std::uint32_t parts = 0;  // Of runs, that are here: it stays at least as long as they do.
 };
 
 /// Looks everything up. `executable` gives the compiled function, or null if there is none.
+/// `reads_loans`: what is received and only read by gangs may lie where its sender made it.
 /// Errors: kInvalidArgument when a function is missing or its types do not fit the plan.
 Result<std::unique_ptr<HostPlan>> make_host_plan(
     program::PartPlanPtr part, std::size_t device_count,
-    const std::function<std::shared_ptr<const function::Executable>(FunctionId)>& executable);
+    const std::function<std::shared_ptr<const function::Executable>(FunctionId)>& executable,
+    bool reads_loans = false);
 
 }  // namespace seaway::device

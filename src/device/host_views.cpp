@@ -122,6 +122,7 @@ void HostCore::cut_edges(HostId peer, Stamp last, const Status& cause) {
     return held.second.from == peer && (held.first >> 24) <= last &&
            !SEAWAY_MUTANT("what a lost host said early is kept");
   });
+  cut_loans(peer, last);
   std::vector<Stamp> stamps;
   for (const auto& [stamp, part] : parts_) {
     if (stamp <= last && part->edges_open > 0) stamps.push_back(stamp);

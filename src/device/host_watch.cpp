@@ -233,11 +233,17 @@ std::vector<std::shared_ptr<const void>> HostCore::keep_work(PartRun& part, std:
       kept.push_back(part.blocks[table].share());
       continue;
     }
-    if (table >= blocks + args + part.outputs.size()) continue;  // Values of no bytes.
+    if (table >= part.plan->nothing) continue;  // Values of no bytes, and receives.
     const auto found = arrays_.find(table < blocks + args ? part.args[table - blocks]
                                                           : part.outputs[table - blocks - args]);
     // What was donated lies in the output that took it over.
     if (found != arrays_.end()) kept.push_back(found->second.memory.share());
+  }
+  for (const std::uint32_t receive : part.plan->gangs[gang].receives) {
+    const std::uint32_t value = part.plan->part->receives[receive].value;
+    const std::uint32_t block = part.plan->block_of_group[part.plan->part->values[value].group];
+    if (block != program::kNone) kept.push_back(part.blocks[block].share());
+    if (part.receives[receive].kept) kept.push_back(part.receives[receive].kept);
   }
   return kept;
 }

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/ids.hpp"
 #include "device/host_plan.hpp"
 #include "device/shard_memory.hpp"
 #include "device/shard_sums.hpp"
+#include "transport/near_memory.hpp"
 
 namespace seaway::device {
 
@@ -17,10 +19,12 @@ struct SendState {
   enum class State : std::uint8_t { kWaiting, kSent, kClosed };
   State state = State::kWaiting;
   bool is_armed = false;  // The receiver owns room.
+  bool is_near = false;   // It reads this host's memory.
   bool is_made = false;   // The gang that makes it is done, or will never run.
   bool is_read = false;   // Its shards are on their way from annexes, to `moved`.
   HostId receiver = 0;
   ShardMemory moved;  // Served from here: host room that an overtaker reserved (rule 3b).
+  std::optional<transport::NearMemory::Place> lent;  // The receiver reads it there.
 };
 
 /// The near end of a value that comes from another island.
@@ -28,6 +32,8 @@ struct ReceiveState {
   enum class State : std::uint8_t { kIdle, kArmed, kCopying, kClosed };
   State state = State::kIdle;
   bool has_value = false;
+  std::shared_ptr<const transport::Loan> kept;  // It lies where its sender made it,
+  std::uint32_t readers = 0;                    // for so many gangs that are not done.
 };
 
 struct PartRun {

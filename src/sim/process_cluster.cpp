@@ -18,6 +18,9 @@ namespace {
 constexpr std::uint64_t kDelayStream = 0x64656c6179730000;
 constexpr std::uint64_t kDeathStream = 0x6465617468730000;
 constexpr std::uint64_t kBulkStream = 0x62756c6b00000000;
+constexpr std::uint64_t kMachineStream = 0x6d616368696e6573;
+/// How long it takes until another host's memory is there to be read.
+constexpr std::uint64_t kFetchNsMax = 10'000'000;
 constexpr std::uint64_t kValueBytes = 2048, kValueNsMax = 50'000'000;
 /// How soon whoever supervises a process starts it again.
 constexpr std::uint64_t kRestartNsMax = 100'000'000;
@@ -60,6 +63,8 @@ ProcessCluster::ProcessCluster(Options options, actor::SeededEngine& engine,
                engine_.schedule(at_ns, std::move(work));
              }),
       delays_(options_.seed, kDelayStream),
+      machines_(options_.seed, kMachineStream),
+      has_one_machine_(machines_.below(2) == 0),
       bulk_(draw_bulk(options_.seed, options_.faults.wires)),
       done_(kProcessFaultKinds) {
   start({Role::kController, 0});
@@ -79,6 +84,7 @@ ProcessCluster::~ProcessCluster() {
   for (auto& [id, place] : places_) {
     if (place.process) place.process->kill();
     place.member.reset();
+    place.near.reset();
   }
 }
 
@@ -131,12 +137,45 @@ void ProcessCluster::start(const RoleName& name) {
   options.on_out_of_memory = [this, name] { die(name); };
   actor::Engine& engine = *place.process;
   place.voice = std::make_unique<Voice>(*this, name);
+  if (name.role == Role::kHost && has_one_machine_) {
+    place.near = make_near(name.index, place.life, engine);
+  }
   place.member = std::make_unique<cluster::Member>(
-      std::move(options), cluster::MemberWiring{engine, wires_, place.voice->stream, natives_},
+      std::move(options),
+      cluster::MemberWiring{engine, wires_, place.voice->stream, natives_, place.near.get()},
       [this, &engine](IslandId island, std::function<void()> on_progress) {
         return make_backend_(engine, island, std::move(on_progress));
       });
   for (ProcessSink* sink : options_.sinks) sink->started(name, place.life);
+}
+
+/// A host's memory is there for others as long as it lives; who has it keeps it. Some have little
+/// that can be lent, and cannot be read by everybody.
+std::unique_ptr<transport::NearMemory> ProcessCluster::make_near(IslandId island,
+                                                                 std::uint32_t life,
+                                                                 actor::Engine& engine) {
+  constexpr std::size_t kLine = 64;
+  const std::size_t lines =
+      transport::NearMemory::kTableBytes / kLine + (std::size_t{64} << machines_.below(12));
+  struct alignas(kLine) Line {
+    std::byte bytes[kLine];
+  };
+  const auto all = std::make_shared<std::vector<Line>>(lines);
+  transport::SharedRegion region{{all->front().bytes, lines * kLine}, all};
+  regions_[island] = {life, region};
+  return std::make_unique<transport::NearMemory>(
+      std::move(region), [this, &engine](HostId peer, std::uint32_t peer_life, auto done) {
+        engine.schedule(engine.clock().now_ns() + 1 + machines_.below(kFetchNsMax),
+                        [this, peer, peer_life, done] {
+                          const auto found = regions_.find(peer);
+                          const bool is_there =
+                              found != regions_.end() && found->second.first == peer_life;
+                          if (!is_there || machines_.below(8) == 0) {
+                            return done(not_found("that host lends nothing"));
+                          }
+                          done(found->second.second);
+                        });
+      });
 }
 
 /// Nothing of it is heard from here on; what is left of it goes with end().
@@ -145,6 +184,7 @@ void ProcessCluster::fall_silent(Place& place) {
   for (ProcessSink* sink : options_.sinks) sink->ended(place.name, place.life);
   wires_.detach(cluster::process_of(place.name, shape_), false);
   place.process->kill();
+  if (place.name.role == Role::kHost) regions_.erase(place.name.index);
 }
 
 void ProcessCluster::end(const RoleName& name) {
@@ -152,6 +192,7 @@ void ProcessCluster::end(const RoleName& name) {
   if (!place.process) return;
   fall_silent(place);
   place.member.reset();
+  place.near.reset();
   place.process.reset();
   place.voice.reset();
 }

@@ -18,6 +18,7 @@
 #include "events/event_stream.hpp"
 #include "sim/process_faults.hpp"
 #include "sim/process_sink.hpp"
+#include "transport/near_memory.hpp"
 #include "transport/simulated_wire.hpp"
 
 namespace seaway::sim {
@@ -87,6 +88,7 @@ class ProcessCluster {
     cluster::RoleName name;
     std::unique_ptr<Voice> voice;  // Outlives its process.
     std::unique_ptr<actor::SeededProcess> process;
+    std::unique_ptr<transport::NearMemory> near;  // Of a host.
     std::unique_ptr<cluster::Member> member;
     std::uint32_t life = 0;
     bool is_starting = false;
@@ -98,6 +100,8 @@ class ProcessCluster {
   void fall_silent(Place& place);
   void end(const cluster::RoleName& name);
   void die(const cluster::RoleName& name);
+  std::unique_ptr<transport::NearMemory> make_near(IslandId island, std::uint32_t life,
+                                                   actor::Engine& engine);
   void restart_later(const cluster::RoleName& name, std::uint64_t delay_ns);
   void begin(const ProcessFault& fault);
   void finish(const ProcessFault& fault);
@@ -115,7 +119,9 @@ class ProcessCluster {
   const MakeBackend make_backend_;
   transport::SimulatedWires wires_;
   function::NativeRegistry natives_;
-  RandomStream delays_;
+  RandomStream delays_, machines_;
+  const bool has_one_machine_;  // All hosts are on it, and read each other's memory.
+  std::map<IslandId, std::pair<std::uint32_t, transport::SharedRegion>> regions_;  // By life.
   const transport::BulkLaneOptions bulk_;
   std::map<transport::ProcessId, Place> places_;
   std::map<std::pair<transport::ProcessId, transport::ProcessId>, int> blocks_;  // From, to.

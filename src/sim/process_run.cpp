@@ -51,6 +51,7 @@ constexpr std::uint64_t kCountEvery = 8;
 /// How long a client waits for an answer.
 constexpr std::uint64_t kRequestNsMax = 3 * kSecond;
 constexpr std::uint64_t kHostsStream = 0x686f737473000000;
+constexpr std::uint64_t kCopiesStream = 0x636f706965730000;
 constexpr std::uint64_t kSharersStream = 0x7368617265727300;
 constexpr std::uint64_t kPauseStream = 0x7573657270617573;
 
@@ -485,6 +486,12 @@ class ProcessWorld final : public ProcessSink {
   std::unique_ptr<ProcessCluster> cluster_;
 };
 
+/// In some worlds copies take long: much may happen to who reads what another host lends him.
+void draw_copies(World& world) {
+  RandomStream random(world.seed, kCopiesStream);
+  if (random.chance(25)) world.cost.copy_ns = 500'000 + random.below(6'000'000);
+}
+
 /// In some worlds an island has several hosts. These look for no errors of devices, and have none.
 void draw_hosts(World& world) {
   RandomStream random(world.seed, kHostsStream);
@@ -525,6 +532,7 @@ World make_process_world(std::uint64_t seed, bool is_wild) {
   world.seed = seed;
   world.has_processes = true;
   draw_hosts(world);
+  draw_copies(world);
   draw_sharers(world);
   return world;
 }

@@ -94,6 +94,7 @@ std::vector<std::string> leftovers(const World& world, const MemberOf& member) {
     expect_none("unfinished parts of the host" + where, host->is_idle() ? 0 : 1);
     expect_none("values that nobody took from the transport" + where,
                 member(Role::kHost, island)->bulk().size());
+    expect_none("values that are lent" + where, host->lent());
     for (std::uint32_t k = 1; k < world.cluster.hosts; ++k) {
       cluster::Member* const annex = member(Role::kAnnex, actor::annex_of(island, k));
       if (!annex) {

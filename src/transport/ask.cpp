@@ -7,6 +7,7 @@
 #include "transport/io_loop_state.hpp"
 #include "transport/pass.hpp"
 #include "transport/socket_address.hpp"
+#include "transport/socket_stream.hpp"
 #include "transport/socket_wires.hpp"
 
 namespace seaway::transport {
@@ -23,44 +24,72 @@ Result<Frame> answer_of(const Result<Frame>& frame) {
   return protocol_error("a question was answered with the beginning of a talk");
 }
 
-kj::Promise<Result<Frame>> exchange(Stream stream, Frame introduction) {
+/// An answer, and what was handed over with it.
+struct Handed {
+  Result<Frame> answer;
+  Descriptor descriptor = Descriptor();
+};
+
+kj::Promise<Handed> exchange(Stream stream, Frame introduction, bool takes_memory) {
   kj::AsyncIoStream& line = *stream;
+  if (takes_memory) expect_descriptor(line);
   // Who refuses at once may have hung up before he heard it, but not before he said why.
   return send_frame(line, std::move(introduction))
       .catch_([](kj::Exception&&) {})
       .then([&line]() { return receive_frame(line, kAnswerBytesMax + kWelcomeBytesMax); })
-      .then([](Result<Frame>&& frame) { return answer_of(frame); })
+      .then([&line](Result<Frame>&& frame) {
+        return Handed{answer_of(frame), take_descriptor(line)};
+      })
       .attach(kj::mv(stream));
+}
+
+void ask(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame question,
+         std::uint64_t most_ns, bool takes_memory, const Credentials& shown,
+         std::function<void(Handed)> done) {
+  IoLoop::State& state = loop.state();
+  Introduction introduction{cluster, std::move(question)};
+  introduction.token = shown.token;
+  auto answer =
+      kj::evalLater([&loop, address, tls = shown.tls]() { return dial(loop, address, tls); })
+          .then([introduction = std::move(introduction),
+                 takes_memory](Dialed&& dialed) mutable -> kj::Promise<Handed> {
+            KJ_IF_MAYBE (stream, dialed.stream) {
+              if (!dialed.channel.empty() && !introduction.token.empty()) {
+                introduction.binding = bind_token(introduction.token, dialed.channel);
+              }
+              return exchange(kj::mv(*stream), introduction_frame(introduction), takes_memory);
+            }
+            return Handed{dialed.status};
+          });
+  auto late = state.after(most_ns).then([address, most_ns]() {
+    return Handed{deadline_exceeded(address + " has not answered within " +
+                                    std::to_string(most_ns / 1'000'000) + " ms")};
+  });
+  state.tasks.add(
+      answer.exclusiveJoin(kj::mv(late)).then([&state, done = std::move(done)](Handed&& found) {
+        done(std::move(found));
+        state.notice();
+      }));
 }
 
 }  // namespace
 
 void ask(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame question,
          std::uint64_t most_ns, std::function<void(Result<Frame>)> done, const Credentials& shown) {
-  IoLoop::State& state = loop.state();
-  Introduction introduction{cluster, std::move(question)};
-  introduction.token = shown.token;
-  auto answer =
-      kj::evalLater([&loop, address, tls = shown.tls]() { return dial(loop, address, tls); })
-          .then([introduction = std::move(introduction)](
-                    Dialed&& dialed) mutable -> kj::Promise<Result<Frame>> {
-            KJ_IF_MAYBE (stream, dialed.stream) {
-              if (!dialed.channel.empty() && !introduction.token.empty()) {
-                introduction.binding = bind_token(introduction.token, dialed.channel);
-              }
-              return exchange(kj::mv(*stream), introduction_frame(introduction));
-            }
-            return Result<Frame>(dialed.status);
-          });
-  auto late = state.after(most_ns).then([address, most_ns]() -> Result<Frame> {
-    return deadline_exceeded(address + " has not answered within " +
-                             std::to_string(most_ns / 1'000'000) + " ms");
-  });
-  state.tasks.add(answer.exclusiveJoin(kj::mv(late))
-                      .then([&state, done = std::move(done)](Result<Frame>&& found) {
-                        done(std::move(found));
-                        state.notice();
-                      }));
+  ask(loop, address, cluster, std::move(question), most_ns, false, shown,
+      [done = std::move(done)](Handed handed) { done(std::move(handed.answer)); });
+}
+
+void ask_memory(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame question,
+                std::uint64_t most_ns, std::function<void(Result<SharedRegion>)> done) {
+  ask(loop, address, cluster, std::move(question), most_ns, true, {},
+      [address, done = std::move(done)](Handed handed) {
+        if (!handed.answer.ok()) return done(handed.answer.status());
+        if (!handed.descriptor.has_value()) {
+          return done(not_found(address + " has handed no memory over with its answer"));
+        }
+        done(map_memory(std::move(handed.descriptor)));
+      });
 }
 
 }  // namespace seaway::transport

@@ -13,6 +13,7 @@
 
 #include "base/ids.hpp"
 #include "seaway/status.hpp"
+#include "transport/near_memory.hpp"
 
 namespace seaway::transport {
 
@@ -29,6 +30,9 @@ struct Payload {
   // Whoever takes it within the process knows these:
   std::size_t shards = 0;
   std::size_t shard_bytes = 0;  // Of each; what lies between shards is nobody's business.
+  /// Another process lends it: whoever has read it asks whether it still did. Null: nobody does.
+  std::shared_ptr<const Loan> loan = nullptr;
+  bool may_be_kept = false;  // For longer than it takes to copy it.
 };
 
 /// Copies the shards of `payload`, and nothing that lies between them, to `target`, each at the

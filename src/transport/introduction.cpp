@@ -121,6 +121,12 @@ class Arrival {
 
 }  // namespace
 
+Status check_answer(const Frame& answer, std::size_t bytes_max) {
+  if (answer.size_bytes() <= bytes_max) return {};
+  return resource_exhausted("the answer has " + std::to_string(answer.size_bytes()) +
+                            " bytes; the limit is " + std::to_string(bytes_max) + ": ask for less");
+}
+
 Frame introduction_frame(const Introduction& introduction) {
   return introduction_frame(introduction, kProtocolVersion);
 }

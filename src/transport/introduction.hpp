@@ -37,6 +37,9 @@ struct Welcome {
   Frame answer;
 };
 
+/// kResourceExhausted for an answer that is too long.
+Status check_answer(const Frame& answer, std::size_t bytes_max);
+
 /// Of this protocol, or of another one.
 Frame introduction_frame(const Introduction& introduction);
 Frame introduction_frame(const Introduction& introduction, std::uint32_t protocol);

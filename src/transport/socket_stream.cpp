@@ -45,6 +45,18 @@ class SocketStream final : public kj::AsyncIoStream {
   void abortRead() override { ::shutdown(descriptor_.get(), SHUT_RD); }
   kj::Maybe<int> getFd() const override { return descriptor_.get(); }
 
+  bool hand_over(std::shared_ptr<const MemoryFile> memory) {
+    sockaddr_storage address = {};
+    socklen_t size = sizeof(address);
+    const bool is_local =
+        ::getsockname(descriptor_.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
+        address.ss_family == AF_UNIX;
+    if (is_local) handed_ = std::move(memory);
+    return is_local;
+  }
+  void expect_descriptor() { is_descriptor_expected_ = true; }
+  Descriptor take_descriptor() { return std::exchange(taken_, Descriptor()); }
+
  private:
   kj::Promise<std::size_t> read(kj::byte* target, std::size_t least, std::size_t most,
                                 std::size_t got) {
@@ -54,7 +66,9 @@ class SocketStream final : public kj::AsyncIoStream {
       return waits.then([=, this]() { return read(target, least, most, got); });
     }
     while (got < least) {
-      const ssize_t count = ::read(descriptor_.get(), target + got, most - got);
+      const ssize_t count = is_descriptor_expected_
+                                ? receive(target + got, most - got)
+                                : ::read(descriptor_.get(), target + got, most - got);
       if (count == 0) break;
       if (count < 0 && errno == EINTR) continue;
       if (count < 0 && errno != EAGAIN) return failure("a connection broke", errno);
@@ -67,6 +81,27 @@ class SocketStream final : public kj::AsyncIoStream {
     }
     return got;
   }
+  /// As read(2), and with what was handed over.
+  ssize_t receive(kj::byte* target, std::size_t most) {
+    iovec part = {target, most};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> beside = {};
+    msghdr message = {};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = beside.data();
+    message.msg_controllen = beside.size();
+    const ssize_t count = ::recvmsg(descriptor_.get(), &message, MSG_CMSG_CLOEXEC);
+    const cmsghdr* const header = count > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
+    if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+        header->cmsg_len == CMSG_LEN(sizeof(int))) {
+      int number = -1;
+      std::memcpy(&number, CMSG_DATA(header), sizeof(number));
+      taken_ = Descriptor(number);
+      is_descriptor_expected_ = false;
+    }
+    return count;
+  }
+
   /// Or perhaps: then the system is asked once more.
   bool is_at_end() {
     KJ_IF_MAYBE (at_end, observer_.atEndHint()) {
@@ -94,12 +129,24 @@ class SocketStream final : public kj::AsyncIoStream {
       msghdr message = {};
       message.msg_iov = parts.data();
       message.msg_iovlen = used;
+      alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> beside = {};
+      if (handed_) {
+        message.msg_control = beside.data();
+        message.msg_controllen = beside.size();
+        cmsghdr* const header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        const int number = handed_->descriptor().number();
+        std::memcpy(CMSG_DATA(header), &number, sizeof(number));
+      }
       const ssize_t count = ::sendmsg(descriptor_.get(), &message, MSG_NOSIGNAL);
       if (count < 0 && errno == EINTR) continue;
       if (count < 0 && errno != EAGAIN) return failure("a connection broke", errno);
       if (count < 0) {
         return has_room().then([this, first, rest]() { return write(first, rest); });
       }
+      handed_ = nullptr;
       for (auto left = static_cast<std::size_t>(count); left > 0;) {
         const std::size_t part = std::min(left, first.size());
         first = first.slice(part, first.size());
@@ -130,9 +177,28 @@ class SocketStream final : public kj::AsyncIoStream {
   const kj::AutoCloseFd descriptor_;
   Observer observer_;
   kj::Maybe<kj::Promise<void>> readable_;  // There is nothing to read until then.
+  std::shared_ptr<const MemoryFile> handed_;
+  Descriptor taken_;
+  bool is_descriptor_expected_ = false;
 };
 
+SocketStream* socket_of(kj::AsyncIoStream& stream) { return dynamic_cast<SocketStream*>(&stream); }
+
 }  // namespace
+
+bool hand_over(kj::AsyncIoStream& stream, std::shared_ptr<const MemoryFile> memory) {
+  SocketStream* const socket = socket_of(stream);
+  return socket && socket->hand_over(std::move(memory));
+}
+
+void expect_descriptor(kj::AsyncIoStream& stream) {
+  if (SocketStream* const socket = socket_of(stream)) socket->expect_descriptor();
+}
+
+Descriptor take_descriptor(kj::AsyncIoStream& stream) {
+  SocketStream* const socket = socket_of(stream);
+  return socket ? socket->take_descriptor() : Descriptor();
+}
 
 kj::Own<kj::AsyncIoStream> wrap_socket(IoLoop& loop, kj::AutoCloseFd&& descriptor) {
   return kj::heap<SocketStream>(loop.state().io.unixEventPort, kj::mv(descriptor));

@@ -6,6 +6,7 @@
 #include <kj/io.h>
 
 #include "transport/io_loop.hpp"
+#include "transport/memory_file.hpp"
 
 namespace seaway::transport {
 
@@ -14,5 +15,14 @@ namespace seaway::transport {
 /// wake-up more a message. This one asks only when it has to wait for room. It knows from a short
 /// read that there is nothing more, too. The loop outlives it.
 kj::Own<kj::AsyncIoStream> wrap_socket(IoLoop& loop, kj::AutoCloseFd&& descriptor);
+
+/// `memory` goes with the next bytes that are written to `stream` (SCM_RIGHTS). False, and nothing
+/// happens, where that is no Unix socket of wrap_socket().
+bool hand_over(kj::AsyncIoStream& stream, std::shared_ptr<const MemoryFile> memory);
+/// From now on one descriptor is taken with what is read; the system drops all others, as it does
+/// those that nobody expects.
+void expect_descriptor(kj::AsyncIoStream& stream);
+/// The one that has come. Without a value: none has.
+Descriptor take_descriptor(kj::AsyncIoStream& stream);
 
 }  // namespace seaway::transport

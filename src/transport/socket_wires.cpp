@@ -15,6 +15,7 @@
 #include "transport/pass.hpp"
 #include "transport/socket_address.hpp"
 #include "transport/socket_line.hpp"
+#include "transport/socket_stream.hpp"
 
 namespace seaway::transport {
 
@@ -207,23 +208,19 @@ void SocketWires::State::hear_introduction(const Line& line, const Result<Frame>
 void SocketWires::State::answer(const Line& line, Frame question) {
   if (!handlers.answer) return refuse(line, unimplemented("this process answers no questions"));
   drop_what_comes(line);
-  handlers.answer(
-      line->caller, std::move(question),
-      [here = weak_from_this(), waiting = std::weak_ptr(line)](Result<Frame> found) {
-        const auto state = here.lock();
-        const Line asking = waiting.lock();
-        if (!state || !asking || std::exchange(asking->is_over, true)) return;
-        if (!found.ok()) return state->refuse(asking, found.status());
-        const std::size_t bytes_max = state->options.answer_bytes_max;
-        if (found->size_bytes() > bytes_max) {
-          return state->refuse(
-              asking, resource_exhausted("the answer has " + std::to_string(found->size_bytes()) +
-                                         " bytes; the limit is " + std::to_string(bytes_max) +
-                                         ": ask for less"));
-        }
-        ++state->counts.answered;
-        state->say_last(asking, {Welcome::Kind::kAnswer, {}, std::move(*found)});
-      });
+  handlers.answer(line->caller, std::move(question),
+                  Answering([here = weak_from_this(), waiting = std::weak_ptr(line)](
+                                Result<Frame> found, std::shared_ptr<const MemoryFile> memory) {
+                    const auto state = here.lock();
+                    const Line asking = waiting.lock();
+                    if (!state || !asking || std::exchange(asking->is_over, true)) return;
+                    if (!found.ok()) return state->refuse(asking, found.status());
+                    const Status fits = check_answer(*found, state->options.answer_bytes_max);
+                    if (!fits.ok()) return state->refuse(asking, fits);
+                    ++state->counts.answered;
+                    if (memory) hand_over(*asking->stream, std::move(memory));
+                    state->say_last(asking, {Welcome::Kind::kAnswer, {}, std::move(*found)});
+                  }));
   loop.state().notice();
 }
 

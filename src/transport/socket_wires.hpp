@@ -13,6 +13,7 @@
 #include "seaway/status.hpp"
 #include "transport/caller.hpp"
 #include "transport/io_loop.hpp"
+#include "transport/memory_file.hpp"
 #include "transport/wires.hpp"
 
 namespace seaway::transport {
@@ -45,14 +46,28 @@ struct SocketOptions {
   std::size_t unwritten_bytes_max = std::size_t{256} << 20;
 };
 
+/// By which a question is answered: once, with words and, within one machine, with memory that is
+/// handed over with them.
+class Answering {
+ public:
+  using Take = std::function<void(Result<Frame>, std::shared_ptr<const MemoryFile>)>;
+  explicit Answering(Take take) : take_(std::move(take)) {}
+
+  void operator()(Result<Frame> words, std::shared_ptr<const MemoryFile> memory = nullptr) const {
+    take_(std::move(words), std::move(memory));
+  }
+
+ private:
+  Take take_;
+};
+
 /// What the process decides about its connections. Called from the loop.
 struct SocketHandlers {
   /// May `caller` talk as `peer`? An error is told him, and the connection ends. A peer that was
   /// never attached is attached within this call, or it is refused.
   std::function<Status(ProcessId peer, const Caller& caller)> admit;
   /// Answers a question that came on a connection of its own; once, now or later.
-  std::function<void(const Caller& caller, Frame question, std::function<void(Result<Frame>)>)>
-      answer;
+  std::function<void(const Caller& caller, Frame question, Answering done)> answer;
   /// Of a connection that somebody else has made: it is told `why` it ends, or, before TLS, it just
   /// ends. May be empty.
   std::function<void(const Caller& caller, const Status& why)> refused = {};
@@ -127,5 +142,10 @@ class SocketWires final : public Wires {
 void ask(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame question,
          std::uint64_t most_ns, std::function<void(Result<Frame>)> done,
          const Credentials& shown = {});
+
+/// The same of a process of this machine, which hands its memory over with the answer. Errors too:
+/// kNotFound when it has not; kProtocolError and kResourceExhausted as map_memory().
+void ask_memory(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame question,
+                std::uint64_t most_ns, std::function<void(Result<SharedRegion>)> done);
 
 }  // namespace seaway::transport

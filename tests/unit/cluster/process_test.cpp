@@ -143,6 +143,32 @@ TEST_F(RealCluster, CarriesArraysThatAreLargerThanControlFrames) {
   EXPECT_TRUE(*got == values);
 }
 
+TEST_F(RealCluster, HostsOfOneMachineReadEachOthersValuesWhereTheyLie) {
+  start_all();
+  const auto client = connect(controller());
+  ASSERT_TRUE(client.ok()) << client.status().to_string();
+  const auto& lender = processes_[{Role::kHost, 0}];
+
+  // They have to have met.
+  float x = 0;
+  do {
+    x += 1;
+    const auto got = run_over_two_islands(*client, x);
+    ASSERT_TRUE(got.ok()) << got.status().to_string();
+    EXPECT_EQ(*got, (std::vector<float>{2 * (x + 1), 2 * (x + 2)}));
+  } while (lender->loans() == 0);
+
+  // A host that begins anew lends what its new life makes.
+  end({Role::kHost, 0});
+  ASSERT_TRUE(start({Role::kHost, 0}, 2).ok());
+  do {
+    const auto got = run_over_two_islands(*client, 7);
+    if (got.ok()) {
+      EXPECT_EQ(*got, (std::vector<float>{16, 18}));
+    }
+  } while (processes_[{Role::kHost, 0}]->loans() == 0);
+}
+
 TEST_F(RealCluster, SaysWhatHasNoOutcomeAndWhy) {
   start_all();
   const auto client = connect(controller());

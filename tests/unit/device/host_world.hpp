@@ -171,16 +171,18 @@ class HostWorld {
  public:
   explicit HostWorld(std::uint32_t devices = 1, std::uint64_t device_bytes = 1 << 20,
                      HostId host = 0, transport::LocalBulk* shared = nullptr,
-                     Integrity integrity = {}, std::uint32_t hosts = 1)
+                     Integrity integrity = {}, std::uint32_t hosts = 1,
+                     transport::NearMemory* near = nullptr)
       : bulk(shared ? *shared : own_bulk_),
         core({.host = host,
               .island = host,
               .devices = devices,
               .hosts = hosts,
               .device_bytes = device_bytes,
-              .is_process = hosts > 1,
+              .is_process = hosts > 1 || near,
               .integrity = integrity},
-             backend, bulk, clock, events) {
+             backend, bulk, clock, events, near) {
+    if (near) core.begin_life(0);
     for (std::size_t parameters = 0; parameters < 4; ++parameters) {
       for (std::size_t outputs = 0; outputs < 4; ++outputs) {
         core.add_function(kernel_id(parameters, outputs),
@@ -249,22 +251,26 @@ class HostWorld {
     core.edge(HostOutbox::Edge::Kind::kDelivered, stamp, edge, from, std::move(status));
     core.advance();
   }
-  void armed(Stamp stamp, std::uint32_t edge, HostId from) {
-    core.edge(HostOutbox::Edge::Kind::kArmed, stamp, edge, from, {});
+  void armed(Stamp stamp, std::uint32_t edge, HostId from, bool is_near = false) {
+    core.edge(HostOutbox::Edge::Kind::kArmed, stamp, edge, from, {}, is_near);
     core.advance();
   }
   void declined(Stamp stamp, std::uint32_t edge, HostId from) {
     core.edge(HostOutbox::Edge::Kind::kDeclined, stamp, edge, from, {});
     core.advance();
   }
-  void consumed(Stamp stamp, std::uint32_t edge, HostId from) {
-    core.edge(HostOutbox::Edge::Kind::kConsumed, stamp, edge, from, {});
+  void consumed(Stamp stamp, std::uint32_t edge, HostId from, bool keeps = false) {
+    core.edge(HostOutbox::Edge::Kind::kConsumed, stamp, edge, from, {}, false, keeps);
+    core.advance();
+  }
+  void returned(Stamp stamp, std::uint32_t edge, HostId from) {
+    core.edge(HostOutbox::Edge::Kind::kReturned, stamp, edge, from, {});
     core.advance();
   }
 
   /// What the core says next, as the actor would send it: "armed 1.7 to 1, gangs 2 0-3".
   std::string said() {
-    constexpr const char* kEdges[] = {"armed", "declined", "delivered", "consumed"};
+    constexpr const char* kEdges[] = {"armed", "declined", "delivered", "consumed", "returned"};
     constexpr const char* kDones[] = {"gangs", "received", "spilled", "moved", "fenced"};
     HostOutbox& outbox = core.outbox();
     std::string text;
@@ -275,8 +281,8 @@ class HostWorld {
     for (const Stamp stamp : outbox.enqueued) add("enqueued " + std::to_string(stamp));
     for (const auto& edge : outbox.edges) {
       add(kEdges[static_cast<int>(edge.kind)] + (" " + std::to_string(edge.stamp)) + "." +
-          std::to_string(edge.edge) + " to " + std::to_string(edge.peer) +
-          (edge.status.ok() ? "" : " " + edge.status.to_string()));
+          std::to_string(edge.edge) + (edge.keeps ? " (keeps) to " : " to ") +
+          std::to_string(edge.peer) + (edge.status.ok() ? "" : " " + edge.status.to_string()));
     }
     for (const auto& done : outbox.dones) {
       using Kind = HostOutbox::Done::Kind;
@@ -327,8 +333,12 @@ class HostWorld {
     for (const HostOutbox::Fetched& answer : core.outbox().fetched) {
       EXPECT_EQ(answer.client, 5u);
       text += (text.empty() ? "" : ", ") + std::to_string(answer.request) + ": ";
-      text += answer.status.ok() ? numbers(targets_[answer.request % targets_.size()])
-                                 : answer.status.to_string();
+      std::vector<float> values = targets_[answer.request % targets_.size()];
+      if (core.options().is_process) {
+        values.resize(answer.value.size() / sizeof(float));
+        std::memcpy(values.data(), answer.value.data(), answer.value.size());
+      }
+      text += answer.status.ok() ? numbers(values) : answer.status.to_string();
     }
     core.outbox().fetched.clear();
     return text;

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -164,6 +167,87 @@ TEST_F(QuestionsTest, ANameOfAHostIsLookedUp) {
   ask(loop_, "tcp:localhost" + port, 0, question(1), kLongNs, [&](const auto&) { ++told_; });
 
   EXPECT_TRUE(run([&] { return questions_.size() == 1; }));
+}
+
+/// A process that hands its memory to whoever asks.
+class LendingTest : public QuestionsTest {
+ protected:
+  std::unique_ptr<SocketWires> make_lending(const std::string& listen) {
+    SocketOptions lending = options();
+    lending.listen = listen;
+    SocketHandlers handlers;
+    handlers.answer = [this](const Caller&, const Frame&, const Answering& done) {
+      done(question(6), memory_);
+    };
+    return make(std::move(lending), std::move(handlers));
+  }
+  Result<SharedRegion> ask_for_it(const std::string& address) {
+    std::optional<Result<SharedRegion>> heard;
+    ask_memory(loop_, address, kCluster, question(5), kLongNs,
+               [&heard](Result<SharedRegion> found) { heard = std::move(found); });
+    EXPECT_TRUE(run([&] { return heard.has_value(); }));
+    return *heard;
+  }
+  static std::size_t descriptors() {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+      count += entry.exists() ? 1 : 0;
+    }
+    return count;
+  }
+
+  std::shared_ptr<const MemoryFile> memory_;
+};
+
+TEST_F(LendingTest, MemoryIsHandedOverWithAnAnswer) {
+  memory_ = *MemoryFile::make(std::size_t{1} << 20);
+  memory_->region().bytes[12'345] = std::byte{7};
+  auto wires = make_lending("unix:" + path_);
+
+  const auto seen = ask_for_it("unix:" + path_);
+
+  ASSERT_TRUE(seen.ok()) << seen.status().to_string();
+  EXPECT_EQ(seen->bytes.size(), std::size_t{1} << 20);
+  EXPECT_EQ(seen->bytes[12'345], std::byte{7});
+}
+
+TEST_F(LendingTest, NoDescriptorIsLeftOfMemoryThatWasHandedOver) {
+  memory_ = *MemoryFile::make(4096);
+  auto wires = make_lending("unix:" + path_);
+  ASSERT_TRUE(ask_for_it("unix:" + path_).ok());
+  const auto is_quiet = [this, before = descriptors()] {
+    loop_.poll();
+    return descriptors() <= before;
+  };
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(ask_for_it("unix:" + path_).ok());
+
+  EXPECT_TRUE(run(is_quiet));
+}
+
+TEST_F(LendingTest, WhoAsksForWordsAloneIsHandedNothing) {
+  memory_ = *MemoryFile::make(4096);
+  auto wires = make_lending("unix:" + path_);
+  begin_question();
+  ASSERT_TRUE(run([&] { return told_ == 1; }));
+  EXPECT_TRUE(answer_.ok());
+  const auto is_quiet = [this, before = descriptors()] {
+    loop_.poll();
+    return descriptors() <= before;
+  };
+  begin_question();
+  ASSERT_TRUE(run([&] { return told_ == 2; }));
+  EXPECT_TRUE(run(is_quiet));
+}
+
+TEST_F(LendingTest, WhoHasNoMemoryAnswersWithWordsAlone) {
+  auto wires = make_lending("unix:" + path_);
+  EXPECT_EQ(ask_for_it("unix:" + path_).status().code(), StatusCode::kNotFound);
+}
+
+TEST_F(LendingTest, OverANetworkNoMemoryIsHandedOver) {
+  memory_ = *MemoryFile::make(4096);
+  auto wires = make_lending("tcp:127.0.0.1:0");
+  EXPECT_EQ(ask_for_it(wires->address()).status().code(), StatusCode::kNotFound);
 }
 
 }  // namespace
