@@ -232,12 +232,12 @@ class ChaosTest(unittest.TestCase):
 
     def test_a_process_that_is_killed_is_the_verdict_of_its_seed(self):
         chaos = subprocess.Popen([COMMAND, "chaos", "--seeds", "1..1000000", "--json", "--jobs", "2"],
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        first = json.loads(chaos.stdout.readline())
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+        first = json.loads(chaos.stdout.readline())  # And not a byte more.
         with open(f"/proc/{chaos.pid}/task/{chaos.pid}/children") as file:
             children = [int(word) for word in file.read().split()]
         os.kill(children[1], signal.SIGKILL)
-        output, errors = chaos.communicate(timeout=60)
+        output, errors = (text.decode() for text in chaos.communicate(timeout=60))
         self.assertEqual(first["seed"], 1)
         self.assertEqual(len(children), 2)
         self.assertEqual(chaos.returncode, 127)
