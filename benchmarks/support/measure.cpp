@@ -8,8 +8,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <limits>
+#include <string>
+#include <system_error>
 
 namespace seaway::benchmarks {
 
@@ -55,6 +58,30 @@ PinnedToOneCore::~PinnedToOneCore() {
   cpu_set_t before;
   std::memcpy(&before, before_.data(), sizeof(before));
   sched_setaffinity(0, sizeof(before), &before);
+}
+
+std::vector<int> cores() {
+  cpu_set_t all;
+  std::vector<int> found;
+  if (sched_getaffinity(0, sizeof(all), &all) != 0) return found;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &all)) found.push_back(core);
+  }
+  return found;
+}
+
+bool stay_on(pid_t process, int core) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(core, &one);
+  std::error_code error;
+  bool is_all = true;
+  const std::string tasks = "/proc/" + std::to_string(process) + "/task";
+  for (const auto& task : std::filesystem::directory_iterator(tasks, error)) {
+    const auto thread = static_cast<pid_t>(std::stol(task.path().filename()));
+    is_all &= sched_setaffinity(thread, sizeof(one), &one) == 0;
+  }
+  return is_all && !error;
 }
 
 BenchReport::Params with_bound(BenchReport::Params params, const std::string& bound) {

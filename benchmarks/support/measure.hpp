@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -33,6 +35,11 @@ class PinnedToOneCore {
  private:
   std::vector<unsigned char> before_;  // The set of cores to return to.
 };
+
+/// The cores that this thread may run on.
+std::vector<int> cores();
+/// All threads that `process` has now stay on `core`. False when the system refused.
+bool stay_on(pid_t process, int core);
 
 /// `params` with `bound`, the figure that the value is held to, appended.
 BenchReport::Params with_bound(BenchReport::Params params, const std::string& bound);

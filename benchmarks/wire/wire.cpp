@@ -18,11 +18,11 @@
 #include "benchmarks/wire/one_way.hpp"
 #include "benchmarks/wire/others.hpp"
 #include "benchmarks/wire/python_peers.hpp"
+#include "benchmarks/wire/round_trips.hpp"
 
 namespace seaway::benchmarks {
 namespace {
 
-constexpr double kFast = 0.1;
 constexpr int kRounds = 50'000;
 constexpr int kPythonRounds = 5'000;
 constexpr int kQuickRounds = 200;
@@ -35,70 +35,13 @@ struct Kind {
 constexpr std::array<Kind, 3> kKinds = {
     {{"unix", "2.0", 2.0}, {"tcp", "2.0", 2.0}, {"tls", "3.5", 3.5}}};
 
-/// Microseconds of the fast round trips over a bare socket; NaN when there is none.
-double raw_us(bool is_unix, int rounds) {
-  const Pair pair = make_pair(is_unix);
-  std::array<std::byte, kWireBytes> bytes = {};
-  std::vector<double> samples;
-  {
-    const Child echo([&pair] {
-      std::array<std::byte, kWireBytes> heard = {};
-      while (pass(pair[1], heard, false) && pass(pair[1], heard, true)) continue;
-    });
-    for (int i = 0; i < rounds; ++i) {
-      const std::uint64_t begin_ns = now_ns();
-      if (!pass(pair[0], bytes, true) || !pass(pair[0], bytes, false)) break;
-      samples.push_back(static_cast<double>(now_ns() - begin_ns) / 1e3);
-    }
-  }
-  for (const int end : pair) ::close(end);
-  return quantile(std::move(samples), kFast);
-}
-
-/// Microseconds of the fast round trips from actor to actor; NaN when they do not meet.
-double actors_us(const std::string& socket, const std::string& directory, int rounds) {
-  const auto tls = socket == "tls" ? make_tls() : nullptr;
-  Note note;
-  const Child echo([&] {
-    const std::string listen =
-        socket == "unix" ? "unix:" + directory + "/wire" : socket + ":127.0.0.1:0";
-    WireProcess process(0, tls, listen, "",
-                        [](WireProcess& own, const Frame& frame) { own.say(frame); });
-    note.write(process.address());
-    process.wait([] { return false; });
-  });
-  const Frame frame = Frame::make(kWireFrameWords, [](auto words) {
-    for (auto& word : words) word = 1;
-  });
-  std::vector<double> samples;
-  std::uint64_t begin_ns = 0;
-  std::atomic<bool> is_over = false;
-  WireProcess process(1, tls, "", note.read(), [&](WireProcess& own, const Frame& heard) {
-    const std::uint64_t end_ns = now_ns();
-    samples.push_back(static_cast<double>(end_ns - begin_ns) / 1e3);
-    if (samples.size() < static_cast<std::size_t>(rounds)) {
-      begin_ns = end_ns;
-      return own.say(heard);
-    }
-    is_over = true;
-    own.notify();
-  });
-  if (!process.wait_for_peer()) return quantile({}, kFast);
-  process.post([&] {
-    begin_ns = now_ns();
-    process.say(frame);
-  });
-  const bool is_whole = process.wait([&is_over] { return is_over.load(); });
-  return quantile(is_whole ? samples : std::vector<double>{}, kFast);
-}
-
 /// Others who carry messages between processes, beside us.
 void run_others(const std::string& directory, int rounds, const BenchReport::Params& pinning,
                 BenchReport& report) {
   const auto add = [&](const char* name, const char* socket, std::vector<double> samples) {
     BenchReport::Params params = {{"peer", name}, {"socket", socket}};
     params.insert(params.end(), pinning.begin(), pinning.end());
-    report.add("wire.peer_round_trip_us", quantile(std::move(samples), kFast), "us", params);
+    report.add("wire.peer_round_trip_us", quantile(std::move(samples), kFastRounds), "us", params);
   };
   add("capnp_rpc", "unix", capnp_rpc_us("unix:" + directory + "/rpc", rounds));
   add("capnp_rpc", "tcp", capnp_rpc_us("127.0.0.1", rounds));
@@ -114,7 +57,7 @@ void run_python_peers(const std::string& directory, bool is_quick, BenchReport& 
       std::fprintf(stderr, "seaway: bench wire: %s\n", samples.status().message().c_str());
       continue;
     }
-    report.add("wire.peer_round_trip_us", quantile(*samples, kFast), "us",
+    report.add("wire.peer_round_trip_us", quantile(*samples, kFastRounds), "us",
                {{"peer", peer.name}, {"socket", "own"}, {"pinning", "none"}});
   }
 }
@@ -135,8 +78,9 @@ Status run_pinned(const std::string& directory, const BenchOptions& options, Ben
     const bool is_unix = std::string_view(kind.socket) == "unix";
     BenchReport::Params params = {{"socket", kind.socket}};
     params.insert(params.end(), pinning.begin(), pinning.end());
-    const double raw = raw_us(is_unix, rounds);
-    const double ours = actors_us(kind.socket, directory, rounds);
+    const double raw = quantile(raw_round_trips_us(is_unix, rounds), kFastRounds);
+    const double ours =
+        quantile(actor_round_trips_us(kind.socket, directory, {.rounds = rounds}), kFastRounds);
     report.add("wire.raw_socket_us", raw, "us", params);
     report.add("wire.round_trip_us", ours, "us", params);
     report.add("wire.over_raw_socket", ours / raw, "ratio", with_bound(params, kind.bound));

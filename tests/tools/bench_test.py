@@ -17,6 +17,7 @@ METRICS = {
         "raw_caf_skynet_ns_per_leaf", "skynet_ns_per_leaf", "skynet_over_raw_caf", "sleep_ns",
         "spawn_us")},
     "arrays": {"array.bytes", "idle.core_percent"},
+    "bulk": {"bulk.hand_over_us", "bulk.control_round_trip_us", "bulk.hand_over_in_round_trips"},
     "clock": {"clock.ns_per_read"},
     "deaths": {"deaths." + name for name in (
         "again_ms", "elsewhere_ms", "kill_known_ms", "kill_outcome_ms", "raw_socket_end_ms",

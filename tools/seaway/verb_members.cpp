@@ -1,10 +1,11 @@
 // `seaway controller`, `seaway scheduler`, `seaway host`: one process of a cluster each. Its hosts
-// know the demos.
+// know the demos, and what `seaway bench` asks them for.
 
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
+#include "benchmarks/bulk/bulk.hpp"
 #include "demos/demos.hpp"
 #include "role_flags.hpp"
 #include "verbs.hpp"
@@ -16,6 +17,7 @@ using actor::Role;
 void add_roles(CLI::App& app, int& exit_code) {
   const auto registry = std::make_shared<Registry>();
   demos::register_all(*registry);
+  benchmarks::register_bulk(*registry);
   const auto add = [&](const char* name, const char* summary, Role role) {
     CLI::App* const verb = app.add_subcommand(name, summary);
     add_role_flags(*verb, exit_code, role, role == Role::kHost ? registry : nullptr);

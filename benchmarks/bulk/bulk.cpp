@@ -1,0 +1,157 @@
+// A gang of one island makes a value and writes down when it was done; one of another island, whose
+// host is another process of the machine, says how long ago that was.
+
+#include "benchmarks/bulk/bulk.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "benchmarks/support/command.hpp"
+#include "benchmarks/support/measure.hpp"
+#include "benchmarks/support/up_cluster.hpp"
+#include "benchmarks/wire/round_trips.hpp"
+#include "seaway/seaway.hpp"
+
+namespace seaway::benchmarks {
+namespace {
+
+constexpr std::int64_t kKiB = 1024, kMiB = 1024 * kKiB;
+constexpr std::array<std::int64_t, 5> kBytes = {4 * kKiB, kMiB, 16 * kMiB, 128 * kMiB, 512 * kMiB};
+constexpr std::int64_t kWords = 4;  // Of what goes in and comes out.
+constexpr double kBound = 3;        // Control round trips.
+
+TensorType words(std::int64_t count) { return i32({count}); }
+std::int32_t last_word(std::int32_t seed) { return seed * 31 + 7; }
+
+/// The time goes into the value's first two words, and one that tells whether it is whole into its
+/// last.
+NativeFunction maker(std::int64_t bytes) {
+  const std::int64_t count = bytes / 4;
+  return {.parameters = {words(kWords)},
+          .outputs = {words(count)},
+          .cost_ns = static_cast<std::uint64_t>(1000 + bytes / 8),
+          .body = [count](auto in, auto out, std::byte*) {
+            const std::int32_t seed = *reinterpret_cast<const std::int32_t*>(in[0]);
+            std::memset(out[0], seed & 0x7f, static_cast<std::size_t>(count) * 4);
+            reinterpret_cast<std::int32_t*>(out[0])[count - 1] = last_word(seed);
+            const std::uint64_t made_ns = now_ns();
+            std::memcpy(out[0], &made_ns, sizeof(made_ns));
+            return Status();
+          }};
+}
+
+/// Gives how many nanoseconds ago the value was made, and its last word.
+NativeFunction reader(std::int64_t bytes) {
+  const std::int64_t count = bytes / 4;
+  return {.parameters = {words(count)},
+          .outputs = {words(kWords)},
+          .cost_ns = 1000,
+          .body = [count](auto in, auto out, std::byte*) {
+            const std::uint64_t read_ns = now_ns();
+            std::uint64_t made_ns = 0;
+            std::memcpy(&made_ns, in[0], sizeof(made_ns));
+            const std::int32_t found[kWords] = {
+                static_cast<std::int32_t>(std::min<std::uint64_t>(read_ns - made_ns, INT32_MAX)),
+                reinterpret_cast<const std::int32_t*>(in[0])[count - 1], 0, 0};
+            std::memcpy(out[0], found, sizeof(found));
+            return Status();
+          }};
+}
+
+std::string name_of(const char* what, std::int64_t bytes) {
+  return std::string("bench.bulk.") + what + "." + std::to_string(bytes);
+}
+
+/// Microseconds from the end of the gang that makes a value to the begin of the one that reads it.
+Result<std::vector<double>> hand_overs_us(const UpCluster& cluster, std::int64_t bytes, int runs) {
+  const auto client = connect(cluster.address());
+  if (!client.ok()) return client.status();
+  const auto here = client->acquire_slice({.devices = 1, .mesh = {{"x", 1}}, .island = 0});
+  if (!here.ok()) return here.status();
+  const auto there = client->acquire_slice({.devices = 1, .mesh = {{"x", 1}}, .island = 1});
+  if (!there.ok()) return there.status();
+  const auto make = client->native(name_of("make", bytes), maker(bytes));
+  if (!make.ok()) return make.status();
+  const auto read = client->native(name_of("read", bytes), reader(bytes));
+  if (!read.ok()) return read.status();
+  const NamedSharding whole(here->mesh(), P());
+  const auto program =
+      client->program("hand over", [&](Traced x) { return read->on(*there)(make->on(*here)(x)); },
+                      {ArraySpec{words(kWords), whole}});
+  if (!program.ok()) return program.status();
+  std::vector<double> samples;
+  for (int run = 0; run < runs; ++run) {
+    const std::vector<std::int32_t> seed(kWords, run);
+    const auto found =
+        program->execute({client->put(seed, {kWords}, whole)}).output(0).to_host<std::int32_t>();
+    const auto value = found.get();
+    if (!value.ok()) return value.status();
+    if ((*value)[1] != last_word(run)) {
+      return Status(StatusCode::kDataCorruption, "a value of " + std::to_string(bytes) +
+                                                     " bytes was not whole when it was read");
+    }
+    samples.push_back((*value)[0] / 1e3);
+  }
+  return samples;
+}
+
+/// Of a message from one actor to another and back. Its sender has just written as many bytes as
+/// the value has: what was in the caches is gone, and the other end has slept as long.
+double control_round_trip_us(const std::string& directory, std::int64_t bytes, int runs) {
+  std::vector<char> value(static_cast<std::size_t>(bytes));
+  int run = 0;
+  RoundTrips trips = {.rounds = runs, .echo_core = cores().back()};
+  trips.before = [&value, &run] { std::memset(value.data(), ++run & 0x7f, value.size()); };
+  const PinnedToOneCore pinned;
+  return median(actor_round_trips_us("unix", directory, trips));
+}
+
+std::vector<std::int64_t> sizes(const BenchOptions& options) {
+  return {kBytes.begin(), options.quick ? kBytes.begin() + 2 : kBytes.end()};
+}
+int runs(std::int64_t bytes, const BenchOptions& options) {
+  return options.quick ? 3 : bytes > 64 * kMiB ? 15 : 200;
+}
+BenchReport::Params with_size(std::int64_t bytes) { return {{"bytes", std::to_string(bytes)}}; }
+
+}  // namespace
+
+void register_bulk(Registry& registry) {
+  for (const std::int64_t bytes : kBytes) {
+    registry.native(name_of("make", bytes), maker(bytes));
+    registry.native(name_of("read", bytes), reader(bytes));
+  }
+}
+
+Status run_bulk(const BenchOptions& options, BenchReport& report) {
+  const ScratchDirectory directory;
+  if (directory.path().empty()) return resource_exhausted("cannot make a directory for sockets");
+  std::map<std::int64_t, double> control_us;  // By bytes.
+  for (const std::int64_t bytes : sizes(options)) {
+    control_us[bytes] = control_round_trip_us(directory.path(), bytes, runs(bytes, options));
+    report.add("bulk.control_round_trip_us", control_us[bytes], "us", with_size(bytes));
+  }
+  auto cluster = UpCluster::start(2, 1);
+  if (!cluster.ok()) return cluster.status();
+  stay_on((*cluster)->process_of("host 0"), cores().front());
+  stay_on((*cluster)->process_of("host 1"), cores().back());
+  Status status;
+  for (const std::int64_t bytes : sizes(options)) {
+    const auto samples = hand_overs_us(**cluster, bytes, runs(bytes, options));
+    if (!samples.ok()) return samples.status();
+    const double us = median(*samples), ratio = us / control_us[bytes];
+    report.add("bulk.hand_over_us", us, "us", with_size(bytes));
+    report.add("bulk.hand_over_in_round_trips", ratio, "ratio", with_bound(with_size(bytes), "3"));
+    if (options.quick || ratio <= kBound) continue;
+    status = resource_exhausted("bulk.hand_over_in_round_trips of " + std::to_string(bytes) +
+                                " bytes is " + std::to_string(ratio) + "; the bound is 3");
+  }
+  return status;
+}
+
+}  // namespace seaway::benchmarks
