@@ -48,6 +48,10 @@ Result<std::shared_ptr<MemoryFile>> MemoryFile::make(std::size_t bytes) {
   if (::fcntl(descriptor.number(), F_ADD_SEALS, kSeals) != 0) return no_memory(bytes, "fcntl");
   auto region = map(descriptor.number(), bytes, PROT_READ | PROT_WRITE);
   if (!region.ok()) return region.status();
+  // Others get one by which nothing is written. Without /proc they get this one.
+  const std::string own = "/proc/self/fd/" + std::to_string(descriptor.number());
+  Descriptor to_read(::open(own.c_str(), O_RDONLY | O_CLOEXEC));
+  if (to_read.has_value()) descriptor = std::move(to_read);
   return std::shared_ptr<MemoryFile>(
       new MemoryFile(std::move(descriptor), std::move(region).value()));
 }

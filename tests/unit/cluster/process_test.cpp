@@ -70,17 +70,17 @@ class RealCluster : public testing::Test {
     }
   }
 
+  static Result<Slice> slice_on(const Client& client, std::int32_t island) {
+    for (;;) {
+      auto slice = client.acquire_slice({.devices = 2, .mesh = {{"data", 2}}, .island = island});
+      // Its host has not said that it is there, or not yet again.
+      if (slice.status().code() != StatusCode::kIslandUnavailable) return slice;
+      std::this_thread::yield();
+    }
+  }
   /// x + 1 on island 0, times 2 on island 1.
   static Result<std::vector<float>> run_over_two_islands(const Client& client, float x) {
-    const auto slice_on = [&client](std::int32_t island) {
-      for (;;) {
-        auto slice = client.acquire_slice({.devices = 2, .mesh = {{"data", 2}}, .island = island});
-        // Its host has not said that it is there, or not yet again.
-        if (slice.status().code() != StatusCode::kIslandUnavailable) return slice;
-        std::this_thread::yield();
-      }
-    };
-    const auto one = slice_on(0), two = slice_on(1);
+    const auto one = slice_on(client, 0), two = slice_on(client, 1);
     if (!one.ok()) return one.status();
     if (!two.ok()) return two.status();
     const auto add = client.function("add", [](Tensor v) { return v + 1.0; }, {f32({1})});
@@ -118,8 +118,7 @@ TEST_F(RealCluster, CarriesArraysThatAreLargerThanControlFrames) {
   start_all();
   const auto client = connect(controller());
   ASSERT_TRUE(client.ok()) << client.status().to_string();
-  const auto here = client->acquire_slice({.devices = 2, .mesh = {{"data", 2}}, .island = 0});
-  const auto there = client->acquire_slice({.devices = 2, .mesh = {{"data", 2}}, .island = 1});
+  const auto here = slice_on(*client, 0), there = slice_on(*client, 1);
   ASSERT_TRUE(here.ok() && there.ok());
   const auto shard = f32({static_cast<std::int64_t>(kLargeElements / 2)});
   const auto twice = client->function("twice", [](Tensor v) { return v * 2.0; }, {shard});

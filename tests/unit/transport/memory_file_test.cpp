@@ -47,10 +47,16 @@ TEST(MemoryFile, NobodyWritesWhatHeWasHanded) {
   const auto file = MemoryFile::make(4096);
   const auto seen = map_memory(twin((*file)->descriptor()));
   EXPECT_DEATH(seen->bytes[0] = std::byte{1}, "");
+  const int handed = (*file)->descriptor().number();
+  EXPECT_EQ(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, handed, 0), MAP_FAILED);
+  EXPECT_EQ(::write(handed, "1", 1), -1);
 }
 
 TEST(MemoryFile, ItsSizeNeverChanges) {
   const auto file = MemoryFile::make(8192);
+  const int seals = ::fcntl((*file)->descriptor().number(), F_GET_SEALS);
+  EXPECT_EQ(seals & (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL),
+            F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   EXPECT_NE(::ftruncate((*file)->descriptor().number(), 4096), 0);
   EXPECT_NE(::ftruncate((*file)->descriptor().number(), 16'384), 0);
 }
