@@ -18,7 +18,7 @@
 #    the part was cancelled before that: exactly one of the two for each edge. For each `armed` the
 #    sender answers exactly one `delivered`, which carries the value or poison; for each `delivered`
 #    the receiver answers one `consumed`. Payload itself goes through the bulk channel.
-#  - shares: the controller says each scheduler the weight of a tenant before the tenant's first launch
+#  - shares: the controller says each scheduler and host the weight of a tenant before the tenant's first launch
 #    there, and again whenever it changes; a tenant of which nothing was said has weight 1. Runs that
 #    are launched already share by the new weight, too.
 #  - arrays: `puts` name an uploaded array before any run that reads it; `releases` drop the
@@ -541,6 +541,8 @@ struct Edge {
   keeps @12 :Bool;
   # Delivered, with a loan: it may be kept when it is consumed. Consumed: it is used where it lies, and
   # lent until it is returned.
+  streams @13 :UInt64;
+  # Delivered: so many bytes are to be fetched over a connection for data (data_header.hpp). 0: none.
 }
 
 struct Fetched {

@@ -3,8 +3,8 @@
 #
 # Whoever connects says one Introduction, the other end one Welcome: each a frame of Cap'n Proto's
 # standard framing, of a few kilobytes at most. After a `talk` that was welcomed, both ends say what
-# src/transport/packet.hpp describes, until the connection breaks. After an `ask` the connection ends
-# with its answer.
+# src/transport/packet.hpp describes, until the connection breaks; after `data`, what
+# src/transport/data_header.hpp does. After an `ask` the connection ends with its answer.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("seaway::wire");
@@ -29,6 +29,8 @@ struct Introduction {
   # Of who talks: which life of it, and the pass that it was given when it enrolled.
   life @8 :UInt32;
   pass @9 :Data;
+  # Of a talk: it is for bytes of values alone, beside the one that both processes have.
+  data @10 :Bool;
 }
 
 struct Welcome {

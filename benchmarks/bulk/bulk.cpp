@@ -3,6 +3,8 @@
 
 #include "benchmarks/bulk/bulk.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,8 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/bulk/resharding.hpp"
+#include "benchmarks/bulk/wire_speed.hpp"
 #include "benchmarks/support/command.hpp"
 #include "benchmarks/support/measure.hpp"
+#include "benchmarks/support/tcp_cluster.hpp"
 #include "benchmarks/support/up_cluster.hpp"
 #include "benchmarks/wire/round_trips.hpp"
 #include "seaway/seaway.hpp"
@@ -24,6 +29,8 @@ constexpr std::int64_t kKiB = 1024, kMiB = 1024 * kKiB;
 constexpr std::array<std::int64_t, 5> kBytes = {4 * kKiB, kMiB, 16 * kMiB, 128 * kMiB, 512 * kMiB};
 constexpr std::int64_t kWords = 4;  // Of what goes in and comes out.
 constexpr double kBound = 3;        // Control round trips.
+constexpr double kExtraBound = 0.125;
+constexpr double kRawBound = 0.9;  // Of the speed of a bare socket.
 
 TensorType words(std::int64_t count) { return i32({count}); }
 std::int32_t last_word(std::int32_t seed) { return seed * 31 + 7; }
@@ -100,10 +107,21 @@ Result<std::vector<double>> hand_overs_us(const UpCluster& cluster, std::int64_t
   return samples;
 }
 
+/// To write where a child shares memory costs a copy of each page.
+void keep_from_children(std::vector<char>& value) {
+  constexpr std::uintptr_t kPage = 4096;
+  const auto begin = reinterpret_cast<std::uintptr_t>(value.data());
+  const std::uintptr_t first = (begin + kPage - 1) / kPage * kPage;
+  const std::uintptr_t last = (begin + value.size()) / kPage * kPage;
+  if (last > first) ::madvise(value.data() + (first - begin), last - first, MADV_DONTFORK);
+}
+
 /// Of a message from one actor to another and back. Its sender has just written as many bytes as
 /// the value has: what was in the caches is gone, and the other end has slept as long.
 double control_round_trip_us(const std::string& directory, std::int64_t bytes, int runs) {
-  std::vector<char> value(static_cast<std::size_t>(bytes));
+  // All of its pages are there before anybody waits.
+  std::vector<char> value(static_cast<std::size_t>(bytes), 1);
+  keep_from_children(value);
   int run = 0;
   RoundTrips trips = {.rounds = runs, .echo_core = cores().back()};
   trips.before = [&value, &run] { std::memset(value.data(), ++run & 0x7f, value.size()); };
@@ -119,9 +137,87 @@ int runs(std::int64_t bytes, const BenchOptions& options) {
 }
 BenchReport::Params with_size(std::int64_t bytes) { return {{"bytes", std::to_string(bytes)}}; }
 
+/// Beside a bare socket, from 1 MiB on. The speed within TLS has no bound: it is what AES costs.
+Status add_wire_speed(const BenchOptions& options, BenchReport& report, double& fetch_gb_per_s) {
+  Status status;
+  for (const char* const socket : {"tcp", "tls"}) {
+    for (const std::int64_t bytes : sizes(options)) {
+      if (bytes < kMiB) continue;
+      const WireSpeed speed =
+          wire_speed(socket, static_cast<std::uint64_t>(bytes), runs(bytes, options));
+      if (speed.fetch_us.empty())
+        return Status(StatusCode::kHostLost, "two processes did not meet");
+      std::vector<double> ratios;
+      for (std::size_t i = 0; i < speed.fetch_us.size(); ++i) {
+        ratios.push_back(speed.raw_us[i] / speed.fetch_us[i]);
+      }
+      const auto with_socket = [&](BenchReport::Params params) {
+        params.push_back({"socket", socket});
+        return params;
+      };
+      const double gb_per_s = static_cast<double>(bytes) / median(speed.fetch_us) / 1e3;
+      const double ratio = median(ratios);
+      const bool is_bound = std::string_view(socket) == "tcp";
+      if (is_bound) fetch_gb_per_s = gb_per_s;  // Of the largest one in the end.
+      report.add("bulk.fetch_gb_per_s", gb_per_s, "GB/s", with_socket(with_size(bytes)));
+      const auto params = with_socket(with_size(bytes));
+      report.add("bulk.over_raw_tcp", ratio, "ratio",
+                 is_bound ? with_bound(params, "0.9") : params);
+      if (!options.quick && is_bound && ratio < kRawBound) {
+        status = resource_exhausted("bulk.over_raw_tcp of " + std::to_string(bytes) + " bytes is " +
+                                    std::to_string(ratio) + "; the bound is 0.9");
+      }
+    }
+  }
+  const ControlDelay delay =
+      control_delay("tcp", options.quick ? kMiB : 64 * kMiB, options.quick ? 50 : 3000);
+  if (delay.busy_us.empty()) return Status(StatusCode::kHostLost, "two processes did not meet");
+  const double idle = median(delay.idle_us), busy = quantile(delay.busy_us, 0.99);
+  report.add("bulk.control_idle_p50_us", idle, "us");
+  report.add("bulk.control_busy_p99_us", busy, "us");
+  report.add("bulk.control_p99_over_idle", busy / idle, "ratio", with_bound({}, "10"));
+  report.add("bulk.control_busy_gb_per_s", delay.bytes_per_second / 1e9, "GB/s");
+  if (!options.quick && busy > 10 * idle) {
+    status = resource_exhausted("bulk.control_p99_over_idle is " + std::to_string(busy / idle) +
+                                "; the bound is 10");
+  }
+  return status;
+}
+
+/// Beside what a value of this size is fetched with.
+Status add_resharding(const BenchOptions& options, double fetch_gb_per_s, BenchReport& report) {
+  auto cluster = TcpCluster::start(2, 4);
+  if (!cluster.ok()) return cluster.status();
+  stay_on((*cluster)->host(0), cores().front());
+  stay_on((*cluster)->host(1), cores().back());
+  std::array<Resident, 2> before;
+  for (std::uint32_t i = 0; i < 2; ++i) before[i] = resident_of((*cluster)->host(i));
+  const auto samples = resharding_us((*cluster)->address(), options.quick ? 1 : 9);
+  if (!samples.ok()) return samples.status();
+  double extra = 0;  // Beside the array, at the worse of both ends, of the array.
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    const Resident after = resident_of((*cluster)->host(i));
+    const double used = static_cast<double>(after.most_bytes - before[i].now_bytes);
+    extra = std::max(extra, used / kReshardedBytes - 1);
+  }
+  report.add("bulk.resharding_extra", extra, "of the array", with_bound({}, "0.125"));
+  const double rate = kReshardedBytes / median(*samples) / 1e3;
+  report.add("bulk.resharding_gb_per_s", rate, "GB/s");
+  if (options.quick) return {};
+  report.add("bulk.resharding_over_fetch", rate / fetch_gb_per_s, "ratio", with_bound({}, "0.8"));
+  if (extra > kExtraBound) {
+    return resource_exhausted("bulk.resharding_extra is " + std::to_string(extra) +
+                              "; the bound is 0.125");
+  }
+  if (rate >= 0.8 * fetch_gb_per_s) return {};
+  return resource_exhausted("bulk.resharding_over_fetch is " +
+                            std::to_string(rate / fetch_gb_per_s) + "; the bound is 0.8");
+}
+
 }  // namespace
 
 void register_bulk(Registry& registry) {
+  register_resharding(registry);
   for (const std::int64_t bytes : kBytes) {
     registry.native(name_of("make", bytes), maker(bytes));
     registry.native(name_of("read", bytes), reader(bytes));
@@ -135,6 +231,12 @@ Status run_bulk(const BenchOptions& options, BenchReport& report) {
   for (const std::int64_t bytes : sizes(options)) {
     control_us[bytes] = control_round_trip_us(directory.path(), bytes, runs(bytes, options));
     report.add("bulk.control_round_trip_us", control_us[bytes], "us", with_size(bytes));
+  }
+  double fetch_gb_per_s = 0;
+  Status wire = add_wire_speed(options, report, fetch_gb_per_s);
+  if (wire.code() == StatusCode::kHostLost) return wire;
+  if (Status reshards = add_resharding(options, fetch_gb_per_s, report); !reshards.ok()) {
+    wire = reshards;
   }
   auto cluster = UpCluster::start(2, 1);
   if (!cluster.ok()) return cluster.status();
@@ -151,7 +253,7 @@ Status run_bulk(const BenchOptions& options, BenchReport& report) {
     status = resource_exhausted("bulk.hand_over_in_round_trips of " + std::to_string(bytes) +
                                 " bytes is " + std::to_string(ratio) + "; the bound is 3");
   }
-  return status;
+  return status.ok() ? wire : status;
 }
 
 }  // namespace seaway::benchmarks

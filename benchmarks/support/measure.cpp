@@ -38,6 +38,17 @@ std::uint64_t resident_bytes() {
   return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+Resident resident_of(pid_t process) {
+  Resident resident;
+  std::ifstream file("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    constexpr std::uint64_t kKiB = 1024;
+    if (line.starts_with("VmRSS:")) resident.now_bytes = std::stoull(line.substr(6)) * kKiB;
+    if (line.starts_with("VmHWM:")) resident.most_bytes = std::stoull(line.substr(6)) * kKiB;
+  }
+  return resident;
+}
+
 PinnedToOneCore::PinnedToOneCore() {
   cpu_set_t before;
   if (sched_getaffinity(0, sizeof(before), &before) != 0) return;

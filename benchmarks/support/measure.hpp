@@ -22,6 +22,12 @@ inline double median(std::vector<double> samples) { return quantile(std::move(sa
 /// Resident memory of this process in bytes; 0 when the system does not say.
 std::uint64_t resident_bytes();
 
+/// The same of another process, now and at most so far.
+struct Resident {
+  std::uint64_t now_bytes = 0, most_bytes = 0;
+};
+Resident resident_of(pid_t process);
+
 /// While it lives, this thread and all threads that it starts run on one core only.
 class PinnedToOneCore {
  public:

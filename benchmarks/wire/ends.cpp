@@ -98,7 +98,10 @@ std::shared_ptr<transport::Tls> make_tls() {
 WireProcess::WireProcess(transport::ProcessId self, std::shared_ptr<transport::Tls> tls,
                          std::string listen, std::string other,
                          std::function<void(WireProcess&, const Frame&)> on_frame)
-    : self_(self), engine_(actor::make_io_engine(clock_)) {
+    : self_(self),
+      engine_(actor::make_io_engine(clock_)),
+      other_(std::move(other)),
+      credentials_{std::move(tls), ""} {
   actor_ = engine_->spawn(
       "pong", std::make_unique<CallbackActor>([this, on_frame = std::move(on_frame)](
                                                   const Frame& frame) { on_frame(*this, frame); }));
@@ -107,9 +110,12 @@ WireProcess::WireProcess(transport::ProcessId self, std::shared_ptr<transport::T
     options.self = self_;
     options.cluster = 1;
     options.listen = std::move(listen);
-    options.credentials.tls = std::move(tls);
+    options.credentials = credentials_;
     transport::SocketHandlers handlers;
-    handlers.find = [other](auto, const auto& found) { found(other); };
+    handlers.find = [this](auto, const auto& found) { found(other_); };
+    handlers.data = [this](transport::ProcessId peer, auto socket) {
+      if (data_) data_->accept(peer, std::move(socket));
+    };
     auto wires = transport::SocketWires::make(engine_->loop(), options, handlers);
     if (!wires.ok()) return;
     wires_ = std::move(*wires);
@@ -127,8 +133,23 @@ WireProcess::WireProcess(transport::ProcessId self, std::shared_ptr<transport::T
     peers_->meet(1 - self_, other_name());
   });
 }
+void WireProcess::carry_data(const transport::SocketDataPlane::Options& options) {
+  actor::run_on_control_thread(*engine_, [this, &options] {
+    data_ = std::make_unique<transport::SocketDataPlane>(
+        clock_, options,
+        transport::SocketDataPlane::Calls{[this](auto work) { engine_->post(std::move(work)); },
+                                          [this](transport::DataPeer peer, const auto& done) {
+                                            transport::call_for_data(
+                                                engine_->loop(), other_, {self_, peer, 1},
+                                                kWireDeadlineNs, done, credentials_);
+                                          },
+                                          [] {}});
+  });
+}
+
 WireProcess::~WireProcess() {
   actor::run_on_control_thread(*engine_, [this] {
+    if (data_) data_->close();
     peers_.reset();
     wires_.reset();
   });

@@ -19,6 +19,7 @@
 #include "base/clock.hpp"
 #include "cluster/peers.hpp"
 #include "transport/packet.hpp"
+#include "transport/socket_data_plane.hpp"
 #include "transport/socket_wires.hpp"
 #include "transport/tls.hpp"
 
@@ -94,6 +95,15 @@ class WireProcess {
   void say(const Frame& frame) { peers_->send(other_name(), frame); }
   void post(std::function<void()> work) { engine_->post(std::move(work)); }
   void notify() { engine_->notify(); }
+  /// Control thread.
+  void after(std::uint64_t ns, std::function<void()> work) {
+    engine_->schedule(clock_.now_ns() + ns, std::move(work));
+  }
+
+  /// From now on it may fetch and offer, over connections of their own. Once, before wait().
+  void carry_data(const transport::SocketDataPlane::Options& options = {});
+  /// Control thread.
+  transport::DataPlane& data() { return *data_; }
 
  private:
   cluster::RoleName other_name() const { return {actor::Role::kHost, 1 - self_}; }
@@ -103,6 +113,9 @@ class WireProcess {
   std::atomic<bool> is_there_ = false;
   std::unique_ptr<actor::IoEngine> engine_;
   actor::Address actor_;
+  const std::string other_;
+  const transport::Credentials credentials_;
+  std::unique_ptr<transport::SocketDataPlane> data_;
   std::unique_ptr<transport::SocketWires> wires_;
   std::unique_ptr<cluster::Peers> peers_;
 };

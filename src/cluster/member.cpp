@@ -94,7 +94,7 @@ void Member::play(const BackendFactory& make_backend) {
       auto role = std::make_unique<device::HostActor>(
           options,
           device::HostWiring{engine, router_, bulk_, wiring_.natives, wiring_.events, nullptr,
-                             wiring_.near},
+                             wiring_.near, wiring_.data},
           *backend_);
       host_ = role.get();
       return router_.bind(name.role, name.index,

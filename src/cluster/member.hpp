@@ -22,6 +22,7 @@
 #include "function/native_registry.hpp"
 #include "seaway/client.hpp"
 #include "transport/bulk.hpp"
+#include "transport/data_plane.hpp"
 #include "transport/near_memory.hpp"
 #include "transport/wires.hpp"
 
@@ -35,6 +36,9 @@ struct MemberWiring {
   function::NativeRegistry& natives;
   /// Of a host: what it lends to others of its machine, and reads of theirs; null: nothing.
   transport::NearMemory* near = nullptr;
+  /// Of a host: how large values come from others; null: as small ones. Whoever makes it says by
+  /// data_came() that something has ended.
+  transport::DataPlane* data = nullptr;
 };
 
 struct MemberOptions {
@@ -81,6 +85,9 @@ class Member {
 
   /// A client's: says hello and waits for the answer. From a body or a thread of its own.
   Result<Client> connect(ClientOptions options, std::shared_ptr<void> keep_alive = nullptr);
+
+  /// A host's: a fetch has ended.
+  void data_came() { host_->idle(); }
 
   /// A client's: the others are told that it goes, as far as there are connections.
   void leave();

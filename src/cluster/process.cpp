@@ -15,6 +15,7 @@
 #include "cluster/cluster_status.hpp"
 #include "cluster/enrolment_messages.hpp"
 #include "cluster/gatehouse.hpp"
+#include "cluster/host_data.hpp"
 #include "cluster/host_memory.hpp"
 #include "cluster/member.hpp"
 #include "cluster/questions.hpp"
@@ -93,6 +94,7 @@ struct Process::State {
   void answer(const transport::Caller& caller, const Frame& question,
               const transport::Answering& done);
   void share_memory();
+  void move_data();
   Status admit(ProcessId peer, const transport::Caller& caller);
   void look();
   void look_again();
@@ -136,7 +138,8 @@ struct Process::State {
   std::string tenant;                  // Of a client; empty: any.
   std::shared_ptr<bool> is_here = std::make_shared<bool>(true);
   std::map<ProcessId, std::string> addresses;  // That were found before.
-  std::unique_ptr<HostMemory> memory;          // Of a host.
+  std::unique_ptr<HostMemory> memory;          // Of a host;
+  std::unique_ptr<HostData> data;              // the same.
   std::unique_ptr<Member> member;
 };
 
@@ -147,6 +150,7 @@ Process::State::~State() {
     // Nobody listens at a client's, so that silence alone would tell that it has gone.
     if (member && options.name.role == Role::kClient) member->leave();
     if (member) member->close_delegates();
+    if (data) data->close();  // As of the arena.
     wires.use(nullptr);
   });
   if (member && member->actors()) member->actors()->detach();
@@ -217,6 +221,9 @@ transport::SocketHandlers Process::State::handlers() {
                            const transport::Answering& done) { answer(caller, question, done); };
   handlers.refused = [this](const transport::Caller& caller, const Status& why) {
     if (gatehouse) gatehouse->refused(caller, why);
+  };
+  handlers.data = [this](ProcessId peer, std::unique_ptr<transport::DataSocket> socket) {
+    if (data) data->accept(peer, std::move(socket));
   };
   handlers.find = [this](ProcessId peer, std::function<void(Result<std::string>)> done) {
     find(peer, done);
@@ -365,9 +372,11 @@ Status Process::State::play(device::Compiler compiler) {
   }
   actor::run_on_control_thread(*engine, [&] {
     share_memory();
+    move_data();
     member = std::make_unique<Member>(
         std::move(wanted),
-        MemberWiring{*engine, wires, events, natives, memory ? &memory->near() : nullptr},
+        MemberWiring{*engine, wires, events, natives, memory ? &memory->near() : nullptr,
+                     data ? &data->plane() : nullptr},
         [&](IslandId, std::function<void()> on_progress) -> std::unique_ptr<device::Backend> {
           return std::make_unique<device::CpuBackend>(*engine, *arena, std::move(on_progress),
                                                       std::move(compiler));
@@ -518,6 +527,15 @@ void Process::State::share_memory() {
   if (!memory->status().ok()) options.log(LogLevel::kInfo, memory->status().message());
 }
 
+void Process::State::move_data() {
+  if (options.name.role != Role::kHost) return;
+  data = std::make_unique<HostData>(
+      *engine, engine->loop(),
+      HostData::Options{self, options.life, options.cluster, shape(), pass, options.credentials},
+      [this](ProcessId peer, const auto& done) { find(peer, done); },
+      [this] { member->data_came(); });
+}
+
 std::string Process::State::json() const {
   return status_json({address, options.spec, options.life, cluster}, gatehouse->enrolment(),
                      *member);
@@ -564,12 +582,13 @@ const RoleName& Process::name() const { return state_->options.name; }
 std::uint32_t Process::life() const { return state_->options.life; }
 bool Process::on_control_thread() const { return state_->engine->on_control_thread(); }
 
-std::uint64_t Process::loans() const {
-  std::uint64_t loans = 0;
+Process::Exchanged Process::exchanged() const {
+  Exchanged all;
   actor::run_on_control_thread(*state_->engine, [&] {
-    if (state_->memory) loans = state_->memory->near().loans();
+    if (state_->memory) all.loans = state_->memory->near().loans();
+    if (state_->data) all.data = state_->data->plane().counts();
   });
-  return loans;
+  return all;
 }
 
 std::string Process::status() const {

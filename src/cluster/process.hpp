@@ -17,6 +17,7 @@
 #include "seaway/host_main.hpp"
 #include "seaway/status.hpp"
 #include "transport/caller.hpp"
+#include "transport/data_plane.hpp"
 #include "transport/token.hpp"
 
 namespace seaway::cluster {
@@ -86,9 +87,12 @@ class Process {
   /// Of the controller's: who is there, as JSON.
   std::string status() const;
   bool on_control_thread() const;
-  /// Of a host's: how many values it has lent to hosts of its machine, which read them where they
-  /// lie. Not on the control thread.
-  std::uint64_t loans() const;
+  /// Of a host's. Not on the control thread.
+  struct Exchanged {
+    std::uint64_t loans = 0;  // Values that hosts of its machine have read where they lie here.
+    transport::DataPlane::Counts data;  // What it has fetched from hosts that it cannot read.
+  };
+  Exchanged exchanged() const;
 
   struct State;
 

@@ -169,7 +169,9 @@ void ControllerActor::flush_weights(IslandId island) {
     list[i].setWeight(weights[i].weight);
   }
   weights.clear();
-  send(Role::kIsland, island, builder.finish());
+  const Frame frame = builder.finish();
+  send(Role::kIsland, island, frame);
+  send(Role::kHost, island, frame);
 }
 
 void ControllerActor::flush_plans(IslandId island, bool is_told) {

@@ -62,7 +62,7 @@ struct ControllerOutbox {
   /// For one island and its host. Definitions and puts may go earlier than they were said, frees
   /// and cancels later: so each kind fills one frame, in this order.
   struct Island {
-    std::vector<Weight> weights;              // To the scheduler.
+    std::vector<Weight> weights;              // To both.
     std::vector<Frame> definitions;           // To the host.
     std::vector<program::PartPlanPtr> plans;  // To the scheduler and the host.
     std::vector<Put> puts;                    // To both.

@@ -124,6 +124,18 @@ struct HostActor::Decoder {
     return {};
   }
 
+  /// What waits is to be fetched. An error: it is something else.
+  static Status offer(HostActor& host, wire::Edge::Reader edge) {
+    if (!host.core_.awaits_edge(edge.getStamp(), edge.getEdge())) return {};
+    if (!host.wiring_.data) return protocol_error("this host fetches nothing");
+    Status fits = host.core_.check_offer(edge.getStamp(), edge.getEdge(), edge.getStreams());
+    if (!fits.ok()) return fits;
+    transport::Payload payload;
+    payload.offered_bytes = edge.getStreams();
+    host.wiring_.bulk.offer_edge(edge.getStamp(), edge.getEdge(), std::move(payload));
+    return {};
+  }
+
   /// What an annex says of a function.
   static Status compiled(HostActor& self, wire::Compiled::Reader compiled) {
     const std::uint32_t host = compiled.getHost();
@@ -171,7 +183,8 @@ struct HostActor::Decoder {
 HostActor::HostActor(HostCore::Options options, HostWiring wiring, Backend& backend)
     : wiring_(std::move(wiring)),
       backend_(backend),
-      core_(options, backend, wiring_.bulk, wiring_.engine.clock(), wiring_.events, wiring_.near) {
+      core_(options, backend, wiring_.bulk, wiring_.engine.clock(), wiring_.events, wiring_.near,
+            wiring_.data) {
   backend_.watch(
       [this](DeviceId device, const std::string& cause) { core_.lose_device(device, cause); });
 }
@@ -233,6 +246,7 @@ void HostActor::handle(const Frame& frame) {
         for (const auto edge : message.getEdges()) {
           Status status = wire::read_status(edge.getCode(), edge.getMessage());
           if (status.ok() && edge.getLoan().getTurn() != 0) status = Decoder::loan(*this, edge);
+          if (status.ok() && edge.getStreams() != 0) status = Decoder::offer(*this, edge);
           core_.edge(static_cast<HostOutbox::Edge::Kind>(edge.getKind()), edge.getStamp(),
                      edge.getEdge(), edge.getHost(), std::move(status), edge.getReadsYou(),
                      edge.getKeeps());
@@ -281,6 +295,11 @@ void HostActor::handle(const Frame& frame) {
         wiring_.router.send(Role::kController, 0, builder.finish());
         break;
       }
+      case Message::WEIGHTS:
+        for (const auto weight : message.getWeights()) {
+          if (wiring_.data) wiring_.data->set_weight(weight.getTenant(), weight.getWeight());
+        }
+        break;
       case Message::TURN:
         turn_ = message.getTurn();
         break;
@@ -375,77 +394,6 @@ void HostActor::flush_dones() {
   wiring_.router.send(Role::kIsland, core_.options().island, builder.finish());
 }
 
-void HostActor::flush_edges() {
-  auto& edges = core_.outbox().edges;
-  if (edges.empty()) return;
-  for (HostOutbox::Edge& edge : edges) {
-    if (edge.kind != HostOutbox::Edge::Kind::kDelivered || !edge.status.ok()) continue;
-    if (edge.place || wiring_.router.is_here(Role::kHost, edge.peer)) continue;
-    edge.status = transport::check_payload(edge.bytes, "what goes to another island");
-    if (!edge.status.ok()) wiring_.bulk.take_edge(edge.stamp, edge.edge);
-  }
-  // What has no payload does not wait behind what has.
-  const auto lane_of = [this](const HostOutbox::Edge& edge) {
-    const bool has_payload = edge.kind == HostOutbox::Edge::Kind::kDelivered && edge.status.ok() &&
-                             !edge.place && !wiring_.router.is_here(Role::kHost, edge.peer);
-    return has_payload ? Lane::kBulk : Lane::kControl;
-  };
-  std::stable_sort(edges.begin(), edges.end(), [&lane_of](const auto& a, const auto& b) {
-    return std::pair(a.peer, lane_of(a)) < std::pair(b.peer, lane_of(b));
-  });
-  const std::uint64_t now_ns = wiring_.engine.clock().now_ns();
-  for (std::size_t begin = 0; begin < edges.size();) {
-    const HostId peer = edges[begin].peer;
-    const Lane lane = lane_of(edges[begin]);
-    const auto is_other = [&](const auto& edge) {
-      return edge.peer != peer || lane_of(edge) != lane;
-    };
-    const auto behind =
-        std::find_if(edges.begin() + static_cast<std::ptrdiff_t>(begin), edges.end(), is_other);
-    const auto end = static_cast<std::size_t>(behind - edges.begin());
-    std::uint64_t bytes = 0;
-    for (std::size_t i = begin; i < end; ++i) bytes += edges[i].bytes;
-    const bool is_elsewhere = !wiring_.router.is_here(Role::kHost, peer);
-    for (std::size_t i = begin; i < end && lane == Lane::kBulk; ++i) {
-      if (edges[i].status.ok()) send_bulk(edges[i]);
-    }
-    wire::FrameBuilder builder;
-    auto list = builder.init_root<Message>().initEdges(static_cast<unsigned>(end - begin));
-    for (std::size_t i = begin; i < end; ++i) {
-      auto edge = list[static_cast<unsigned>(i - begin)];
-      if (is_elsewhere) said_[peer] = std::max(said_[peer], edges[i].stamp);
-      edge.setKind(static_cast<wire::Edge::Kind>(edges[i].kind));
-      edge.setStamp(edges[i].stamp);
-      edge.setEdge(edges[i].edge);
-      edge.setHost(core_.options().host);
-      edge.setCode(static_cast<std::uint8_t>(edges[i].status.code()));
-      if (!edges[i].status.ok()) edge.setMessage(edges[i].status.message());
-      if (edges[i].kind == HostOutbox::Edge::Kind::kArmed) {
-        edge.setReadsYou(wiring_.near && wiring_.near->reads(peer));
-      }
-      edge.setKeeps(edges[i].keeps);
-      if (const auto& place = edges[i].place) {
-        auto loan = edge.getLoan();
-        loan.setOffset(place->offset);
-        loan.setBytes(place->bytes);
-        loan.setStride(edges[i].stride);
-        loan.setSlot(place->slot);
-        loan.setTurn(place->turn);
-      }
-    }
-    const std::uint64_t at_ns = wiring_.arrival ? wiring_.arrival(peer, now_ns, bytes) : now_ns;
-    if (at_ns <= now_ns) {
-      wiring_.router.send(Role::kHost, peer, builder.finish(), lane);
-    } else {
-      wiring_.engine.schedule(at_ns, [this, peer, frame = builder.finish()] {
-        wiring_.router.send(Role::kHost, peer, frame);
-      });
-    }
-    begin = end;
-  }
-  edges.clear();
-}
-
 /// Ahead of the word that says that it is there.
 void HostActor::send_value(const HostOutbox::Fetched& answer) {
   if (!answer.status.ok()) return;
@@ -455,23 +403,6 @@ void HostActor::send_value(const HostOutbox::Fetched& answer) {
   bulk.setId(answer.request);
   bulk.setData({reinterpret_cast<const kj::byte*>(answer.value.data()), answer.value.size()});
   wiring_.router.send(Role::kClient, answer.client, builder.finish(), Lane::kBulk);
-}
-
-/// Payload that was offered to a host of another process.
-void HostActor::send_bulk(const HostOutbox::Edge& edge) {
-  auto payload = wiring_.bulk.take_edge(edge.stamp, edge.edge);
-  SEAWAY_CHECK(payload.has_value(), edge.stamp, edge.edge);
-  wire::FrameBuilder builder;
-  auto bulk = builder.init_root<Message>().initBulk();
-  bulk.setKind(wire::Bulk::Kind::EDGE);
-  bulk.setId(edge.stamp);
-  bulk.setEdge(edge.edge);
-  bulk.setStride(payload->stride);
-  payload->shards = edge.shards;
-  payload->shard_bytes = edge.shard_bytes;
-  auto data = bulk.initData(static_cast<unsigned>(transport::extent_of(*payload)));
-  transport::copy_shards(*payload, std::as_writable_bytes(std::span(data.begin(), data.size())));
-  wiring_.router.send(Role::kHost, edge.peer, builder.finish(), Lane::kBulk);
 }
 
 void HostActor::flush_pulls() {

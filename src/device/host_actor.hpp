@@ -31,7 +31,8 @@ struct HostWiring {
   const function::NativeRegistry& natives;
   events::EventStream& events;
   LinkArrival arrival;
-  transport::NearMemory* near = nullptr;  // See HostCore.
+  transport::NearMemory* near = nullptr;  // See HostCore;
+  transport::DataPlane* data = nullptr;   // the same.
 };
 
 /// The host of one island: it compiles, prepares, executes in order, and moves payload. One frame

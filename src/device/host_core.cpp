@@ -18,10 +18,16 @@ namespace {
 
 std::uint64_t edge_key(Stamp stamp, std::uint32_t edge) { return (stamp << 24) | edge; }
 
+/// Of dead slabs: so that steps that are alike find the memory of the one before.
+std::size_t cached_bytes(const HostCore::Options& options) {
+  return std::max<std::size_t>(std::size_t{256} << 20, options.devices * options.device_bytes / 2);
+}
+
 }  // namespace
 
 HostCore::HostCore(Options options, Backend& backend, transport::LocalBulk& bulk,
-                   const Clock& clock, events::EventStream& events, transport::NearMemory* near)
+                   const Clock& clock, events::EventStream& events, transport::NearMemory* near,
+                   transport::DataPlane* data)
     : options_(options),
       backend_(backend),
       bulk_(bulk),
@@ -29,8 +35,9 @@ HostCore::HostCore(Options options, Backend& backend, transport::LocalBulk& bulk
       turn_clock_(clock),
       events_(events),
       near_(near),
+      data_(data),
       arena_(near ? near->lendable() : std::span<std::byte>(), heap_, transport::scrub),
-      slabs_(arena_, {}),
+      slabs_(arena_, {.cached_bytes_max = cached_bytes(options)}),
       annexes_(options.hosts, options.devices),
       devices_(options.devices),
       lost_((options.devices + 63) / 64),

@@ -29,6 +29,7 @@
 #include "store/arena.hpp"
 #include "store/slab.hpp"
 #include "transport/bulk.hpp"
+#include "transport/data_plane.hpp"
 #include "transport/near_memory.hpp"
 
 namespace seaway::device {
@@ -58,7 +59,8 @@ struct HostOutbox {
     /// The same: it is not sent but lent, its shards so far apart.
     std::optional<transport::NearMemory::Place> place = {};
     std::size_t stride = 0;
-    bool keeps = false;  // kDelivered: it may be kept; kConsumed: it is, until kReturned.
+    bool keeps = false;         // kDelivered: it may be kept; kConsumed: it is, until kReturned.
+    std::uint64_t streams = 0;  // kDelivered: so many bytes are to be fetched; 0: none.
   };
   struct Fetched {
     ClientId client = 0;
@@ -111,9 +113,11 @@ class HostCore {
     Integrity integrity = {};
   };
 
-  /// `near`: what hosts of this machine lend each other; null: they do not.
+  /// `near`: what hosts of this machine lend each other; null: they do not. `data`: how large
+  /// values come from hosts that do not; null: as small ones.
   HostCore(Options options, Backend& backend, transport::LocalBulk& bulk, const Clock& clock,
-           events::EventStream& events, transport::NearMemory* near = nullptr);
+           events::EventStream& events, transport::NearMemory* near = nullptr,
+           transport::DataPlane* data = nullptr);
   /// What is lent stays as it is: whoever reads it is not to lose it with its maker.
   ~HostCore();
 
@@ -167,6 +171,8 @@ class HostCore {
   /// its part is over: whoever sends one then has not heard of that, and the word that takes a
   /// value from the transport may never come.
   bool awaits_edge(Stamp stamp, std::uint32_t edge) const;
+  /// Whether so many bytes are what is fetched of a value that is awaited. Errors: kProtocolError.
+  Status check_offer(Stamp stamp, std::uint32_t edge, std::uint64_t bytes) const;
   /// Whether `bytes` bytes, with shards `stride` apart, are all that is read of a value that is
   /// awaited. Errors: kProtocolError.
   Status check_edge(Stamp stamp, std::uint32_t edge, std::uint64_t bytes,
@@ -222,6 +228,8 @@ class HostCore {
   std::size_t array_count() const { return arrays_.size(); }
   /// Values that hosts of this machine may read now.
   std::size_t lent() const { return near_ ? near_->lent() : 0; }
+  /// Those that are offered or fetched.
+  std::size_t open_data() const { return data_ ? data_->open() : 0; }
   std::size_t plan_count() const { return plans_.size(); }
   std::size_t function_count() const { return functions_.size(); }
   /// Types and shardings that uploads refer to, and what was made of them.
@@ -417,6 +425,14 @@ class HostCore {
   void move_send(PartRun& part, std::uint32_t send);
   void report_moved(PartRun& part);
 
+  // host_streams.cpp: values that go over connections of their own.
+  std::shared_ptr<const void> share_send(PartRun& part, std::uint32_t send);
+  void offer(PartRun& part, std::uint32_t send, const function::ShardedBuffer& source,
+             HostOutbox::Edge& message);
+  void end_offer(PartRun& part, std::uint32_t send);
+  void fetch_value(PartRun& part, std::uint32_t receive, HostId from, std::function<void()> finish);
+  void cut_fetch(PartRun& part, std::uint32_t receive, const Status& cause);
+
   // host_loans.cpp: values that hosts of this machine read where they lie.
   bool keeps_loans() const {
     return near_ && !annexes_.any() && !has_sums() && options_.integrity.replay_per_mille == 0;
@@ -464,6 +480,7 @@ class HostCore {
   events::EventStream& events_;
   HostOutbox outbox_;
   transport::NearMemory* const near_;
+  transport::DataPlane* const data_;
   store::HeapAllocator heap_;
   store::Arena arena_;  // What can be lent.
   store::SlabCache slabs_;

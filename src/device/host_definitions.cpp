@@ -21,7 +21,8 @@ void HostCore::define_plan(program::PartPlanPtr part) {
     const auto found = functions_.find(function);
     return found == functions_.end() ? nullptr : found->second;
   };
-  auto plan = make_host_plan(std::move(part), options_.devices, compiled, keeps_loans());
+  auto plan = make_host_plan(std::move(part), options_.devices, compiled, keeps_loans(),
+                             data_ ? data_->bytes_min() : UINT64_MAX);
   SEAWAY_CHECK(plan.ok(), plan.status().to_string());
   for (GangPlan& gang : plan.value()->gangs) {
     gang.is_spread = annexes_.has_some_of(gang.mask);

@@ -89,6 +89,16 @@ Status HostCore::check_edge(Stamp stamp, std::uint32_t edge, std::uint64_t bytes
                         std::to_string(shards) + " shards of " + std::to_string(each));
 }
 
+Status HostCore::check_offer(Stamp stamp, std::uint32_t edge, std::uint64_t bytes) const {
+  const PartRun& part = *parts_.at(stamp);
+  const auto& target = part.plan->receive_targets[index_of(part.plan->part->receives, edge)];
+  if (target && target->stream().bytes() == bytes) return {};
+  return protocol_error("edge " + std::to_string(edge) + " of run " + std::to_string(stamp) +
+                        " is offered as " + std::to_string(bytes) + " bytes; it has " +
+                        std::to_string(target ? target->stream().bytes() : 0) +
+                        " that are fetched");
+}
+
 bool HostCore::has_room(const PartRun& part) const {
   for (std::size_t i = pending_begin_; i < pending_.size(); ++i) {
     if (pending_base_ + i >= part.room_mark || SEAWAY_MUTANT("a receive begins before its room"))
@@ -189,6 +199,7 @@ void HostCore::on_delivered(PartRun& part, std::uint32_t receive, HostId from, S
     finish();
     return;
   }
+  if (payload->offered_bytes > 0) return fetch_value(part, receive, from, [finish] { finish(); });
   if (take_over(part, receive, *payload)) return finish(true);
   part.receives[receive].state = ReceiveState::State::kCopying;
   const function::ShardedBuffer target = buffer_at(part, part.plan->slots[shape.value]);
@@ -244,7 +255,8 @@ void HostCore::try_send(PartRun& part, std::uint32_t send) {
       message.shard_bytes = sharding.shard_type(value.type).bytes();
     }
     lend(part, send, source, message);
-    if (!message.place) {
+    if (!message.place) offer(part, send, source, message);
+    if (!message.place && message.streams == 0) {
       bulk_.offer_edge(part.stamp, shape.edge, {source.base, source.stride, nullptr});
     }
   }
@@ -265,6 +277,7 @@ void HostCore::close_send(PartRun& part, std::uint32_t send) {
   SEAWAY_CHECK(state.state != SendState::State::kClosed, part.stamp, send);
   const auto lent = std::exchange(state.lent, std::nullopt);
   if (lent && !SEAWAY_MUTANT("a loan is not taken back")) near_->take_back(*lent);
+  end_offer(part, send);
   state.state = SendState::State::kClosed;
   state.moved.reset();
   --part.edges_open;

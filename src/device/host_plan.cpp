@@ -92,6 +92,32 @@ void find_receive_tables(const PartPlan& part, HostPlan& plan, bool reads_loans)
   }
 }
 
+/// What is long enough to go over connections of its own.
+void find_streams(const PartPlan& part, HostPlan& plan, std::uint64_t bytes_min) {
+  const auto is_long = [bytes_min](const transfer::ValueStream& stream) {
+    return stream.bytes() > 0 && stream.bytes() >= bytes_min;
+  };
+  plan.receive_targets.resize(part.receives.size());
+  plan.send_streams.resize(part.sends.size());
+  if (bytes_min == UINT64_MAX) return;
+  for (std::size_t r = 0; r < part.receives.size(); ++r) {
+    const program::Receive& receive = part.receives[r];
+    const program::Value& value = part.values[receive.value];
+    const auto source = placement_of(receive.source_group, receive.source_spec, false);
+    if (!is_long(transfer::ValueStream(value.type, source))) continue;
+    plan.receive_targets[r] = std::make_shared<const transfer::StreamTarget>(
+        value.type, source, placement_of(part.groups[value.group], value.spec, false));
+  }
+  for (std::size_t s = 0; s < part.sends.size(); ++s) {
+    const program::Value& value = part.values[part.sends[s].value];
+    const transfer::ValueStream stream(value.type,
+                                       placement_of(part.groups[value.group], value.spec, false));
+    if (is_long(stream)) {
+      plan.send_streams[s] = std::make_shared<const transfer::ValueStream>(stream);
+    }
+  }
+}
+
 /// The lists of one gang, while they grow.
 struct GangLists {
   std::vector<ValueSlot> operands, results;
@@ -157,7 +183,7 @@ DeviceMask mask_of(const std::vector<DeviceId>& devices, std::size_t device_coun
 Result<std::unique_ptr<HostPlan>> make_host_plan(
     program::PartPlanPtr part, std::size_t device_count,
     const std::function<std::shared_ptr<const function::Executable>(FunctionId)>& executable,
-    bool reads_loans) {
+    bool reads_loans, std::uint64_t stream_bytes_min) {
   auto plan = std::make_unique<HostPlan>();
   plan->part = part;
   plan->mask = DeviceMask((device_count + 63) / 64, 0);
@@ -228,6 +254,7 @@ Result<std::unique_ptr<HostPlan>> make_host_plan(
         value.type, placement_of(receive.source_group, receive.source_spec, false),
         placement_of(part->groups[value.group], value.spec, false)));
   }
+  find_streams(*part, *plan, stream_bytes_min);
   for (const program::Output& output : part->outputs) {
     const program::Value& value = part->values[output.value];
     auto desc = std::make_shared<ArrayDesc>();

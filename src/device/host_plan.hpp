@@ -12,6 +12,7 @@
 #include "program/part_plan.hpp"
 #include "seaway/status.hpp"
 #include "transfer/reshard_plan.hpp"
+#include "transfer/value_stream.hpp"
 
 namespace seaway::device {
 
@@ -93,17 +94,21 @@ struct HostPlan {
   std::vector<std::unique_ptr<transfer::ReshardPlan>> receive_plans;  // Parallel to receives.
   std::vector<std::uint32_t> receive_tables;  // The same: kNone, it never lies elsewhere;
   std::vector<std::uint32_t> receive_gangs;   // and how many gangs read it.
-  std::vector<std::shared_ptr<const ArrayDesc>> outputs;                 // Parallel to outputs.
-  std::vector<std::shared_ptr<const function::Executable>> executables;  // Keeps them alive.
+  /// How they are fetched, and offered; null: they are not, as they are short.
+  std::vector<std::shared_ptr<const transfer::StreamTarget>> receive_targets;
+  std::vector<std::shared_ptr<const transfer::ValueStream>> send_streams;  // Parallel to sends.
+  std::vector<std::shared_ptr<const ArrayDesc>> outputs;                   // Parallel to outputs.
+  std::vector<std::shared_ptr<const function::Executable>> executables;    // Keeps them alive.
   mutable std::uint32_t parts = 0;  // Of runs, that are here: it stays at least as long as they do.
 };
 
 /// Looks everything up. `executable` gives the compiled function, or null if there is none.
 /// `reads_loans`: what is received and only read by gangs may lie where its sender made it.
+/// `stream_bytes_min`: values of other islands are fetched from so many bytes on.
 /// Errors: kInvalidArgument when a function is missing or its types do not fit the plan.
 Result<std::unique_ptr<HostPlan>> make_host_plan(
     program::PartPlanPtr part, std::size_t device_count,
     const std::function<std::shared_ptr<const function::Executable>(FunctionId)>& executable,
-    bool reads_loans = false);
+    bool reads_loans = false, std::uint64_t stream_bytes_min = UINT64_MAX);
 
 }  // namespace seaway::device

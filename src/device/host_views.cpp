@@ -140,6 +140,7 @@ void HostCore::cut_part(PartRun& part, HostId peer, const Status& cause) {
   const program::PartPlan& plan = *part.plan->part;
   for (std::uint32_t r = 0; r < part.receives.size(); ++r) {
     ReceiveState& receive = part.receives[r];
+    if (plan.receives[r].peer == peer && receive.is_fetched) cut_fetch(part, r, cause);
     // What is being copied is here already, and ends by itself.
     const bool is_open =
         receive.state == ReceiveState::State::kIdle || receive.state == ReceiveState::State::kArmed;

@@ -18,10 +18,11 @@ namespace seaway::device {
 struct SendState {
   enum class State : std::uint8_t { kWaiting, kSent, kClosed };
   State state = State::kWaiting;
-  bool is_armed = false;  // The receiver owns room.
-  bool is_near = false;   // It reads this host's memory.
-  bool is_made = false;   // The gang that makes it is done, or will never run.
-  bool is_read = false;   // Its shards are on their way from annexes, to `moved`.
+  bool is_armed = false;    // The receiver owns room.
+  bool is_near = false;     // It reads this host's memory.
+  bool is_made = false;     // The gang that makes it is done, or will never run.
+  bool is_read = false;     // Its shards are on their way from annexes, to `moved`.
+  bool is_offered = false;  // The receiver fetches it.
   HostId receiver = 0;
   ShardMemory moved;  // Served from here: host room that an overtaker reserved (rule 3b).
   std::optional<transport::NearMemory::Place> lent;  // The receiver reads it there.
@@ -32,6 +33,7 @@ struct ReceiveState {
   enum class State : std::uint8_t { kIdle, kArmed, kCopying, kClosed };
   State state = State::kIdle;
   bool has_value = false;
+  bool is_fetched = false;                      // kCopying: over the data plane.
   std::shared_ptr<const transport::Loan> kept;  // It lies where its sender made it,
   std::uint32_t readers = 0;                    // for so many gangs that are not done.
 };

@@ -19,6 +19,7 @@ constexpr std::uint64_t kDelayStream = 0x64656c6179730000;
 constexpr std::uint64_t kDeathStream = 0x6465617468730000;
 constexpr std::uint64_t kBulkStream = 0x62756c6b00000000;
 constexpr std::uint64_t kMachineStream = 0x6d616368696e6573;
+constexpr std::uint64_t kDataStream = 0x6461746100000000;
 /// How long it takes until another host's memory is there to be read.
 constexpr std::uint64_t kFetchNsMax = 10'000'000;
 constexpr std::uint64_t kValueBytes = 2048, kValueNsMax = 50'000'000;
@@ -49,6 +50,17 @@ transport::BulkLaneOptions draw_bulk(std::uint64_t seed, const transport::WireOp
   return bulk;
 }
 
+/// In half of all worlds values are fetched, in most of these all of them.
+SimDataNetwork draw_data(std::uint64_t seed) {
+  SimDataNetwork network{UINT64_MAX, 0, 0, RandomStream(seed, kDataStream), {}};
+  if (network.draws.below(2) == 0) return network;
+  network.bytes_min = network.draws.below(4) == 0 ? 64 : 1;
+  network.step_ns_max = network.draws.below(4) == 0 ? 2'000'000 : 100'000;
+  if (network.draws.below(2) == 0)
+    network.break_1_in = 4 + static_cast<std::uint32_t>(network.draws.below(16));
+  return network;
+}
+
 }  // namespace
 
 ProcessCluster::ProcessCluster(Options options, actor::SeededEngine& engine,
@@ -65,8 +77,10 @@ ProcessCluster::ProcessCluster(Options options, actor::SeededEngine& engine,
       delays_(options_.seed, kDelayStream),
       machines_(options_.seed, kMachineStream),
       has_one_machine_(machines_.below(2) == 0),
+      data_(draw_data(options_.seed)),
       bulk_(draw_bulk(options_.seed, options_.faults.wires)),
       done_(kProcessFaultKinds) {
+  data_.find = [this](HostId self, HostId peer) { return find_data(self, peer); };
   start({Role::kController, 0});
   for (IslandId island = 0; island < shape_.islands; ++island) {
     start({Role::kIsland, island});
@@ -82,7 +96,9 @@ ProcessCluster::ProcessCluster(Options options, actor::SeededEngine& engine,
 
 ProcessCluster::~ProcessCluster() {
   for (auto& [id, place] : places_) {
+    if (place.data) place.data->close();
     if (place.process) place.process->kill();
+    place.data.reset();
     place.member.reset();
     place.near.reset();
   }
@@ -140,9 +156,14 @@ void ProcessCluster::start(const RoleName& name) {
   if (name.role == Role::kHost && has_one_machine_) {
     place.near = make_near(name.index, place.life, engine);
   }
+  if (name.role == Role::kHost && data_.bytes_min != UINT64_MAX) {
+    place.data = std::make_unique<SimDataPlane>(name.index, engine, data_,
+                                                [&place] { place.member->data_came(); });
+  }
   place.member = std::make_unique<cluster::Member>(
       std::move(options),
-      cluster::MemberWiring{engine, wires_, place.voice->stream, natives_, place.near.get()},
+      cluster::MemberWiring{engine, wires_, place.voice->stream, natives_, place.near.get(),
+                            place.data.get()},
       [this, &engine](IslandId island, std::function<void()> on_progress) {
         return make_backend_(engine, island, std::move(on_progress));
       });
@@ -178,11 +199,24 @@ std::unique_ptr<transport::NearMemory> ProcessCluster::make_near(IslandId island
       });
 }
 
+SimDataPlane* ProcessCluster::find_data(HostId self, HostId peer) {
+  const Place& place = place_of({Role::kHost, peer});
+  if (!place.data || !place.process->is_alive() || place.process->is_paused()) return nullptr;
+  const ProcessId one = cluster::process_of({Role::kHost, self}, shape_);
+  const ProcessId other = cluster::process_of({Role::kHost, peer}, shape_);
+  const auto is_blocked = [this](ProcessId from, ProcessId to) {
+    const auto found = blocks_.find({from, to});
+    return found != blocks_.end() && found->second > 0;
+  };
+  return is_blocked(one, other) || is_blocked(other, one) ? nullptr : place.data.get();
+}
+
 /// Nothing of it is heard from here on; what is left of it goes with end().
 void ProcessCluster::fall_silent(Place& place) {
   if (!place.process->is_alive()) return;
   for (ProcessSink* sink : options_.sinks) sink->ended(place.name, place.life);
   wires_.detach(cluster::process_of(place.name, shape_), false);
+  if (place.data) place.data->close();
   place.process->kill();
   if (place.name.role == Role::kHost) regions_.erase(place.name.index);
 }
@@ -191,6 +225,7 @@ void ProcessCluster::end(const RoleName& name) {
   Place& place = place_of(name);
   if (!place.process) return;
   fall_silent(place);
+  place.data.reset();
   place.member.reset();
   place.near.reset();
   place.process.reset();

@@ -18,6 +18,7 @@
 #include "events/event_stream.hpp"
 #include "sim/process_faults.hpp"
 #include "sim/process_sink.hpp"
+#include "sim/sim_data_plane.hpp"
 #include "transport/near_memory.hpp"
 #include "transport/simulated_wire.hpp"
 
@@ -89,6 +90,7 @@ class ProcessCluster {
     std::unique_ptr<Voice> voice;  // Outlives its process.
     std::unique_ptr<actor::SeededProcess> process;
     std::unique_ptr<transport::NearMemory> near;  // Of a host.
+    std::unique_ptr<SimDataPlane> data;           // The same.
     std::unique_ptr<cluster::Member> member;
     std::uint32_t life = 0;
     bool is_starting = false;
@@ -102,6 +104,7 @@ class ProcessCluster {
   void die(const cluster::RoleName& name);
   std::unique_ptr<transport::NearMemory> make_near(IslandId island, std::uint32_t life,
                                                    actor::Engine& engine);
+  SimDataPlane* find_data(HostId self, HostId peer);
   void restart_later(const cluster::RoleName& name, std::uint64_t delay_ns);
   void begin(const ProcessFault& fault);
   void finish(const ProcessFault& fault);
@@ -122,6 +125,7 @@ class ProcessCluster {
   RandomStream delays_, machines_;
   const bool has_one_machine_;  // All hosts are on it, and read each other's memory.
   std::map<IslandId, std::pair<std::uint32_t, transport::SharedRegion>> regions_;  // By life.
+  SimDataNetwork data_;
   const transport::BulkLaneOptions bulk_;
   std::map<transport::ProcessId, Place> places_;
   std::map<std::pair<transport::ProcessId, transport::ProcessId>, int> blocks_;  // From, to.

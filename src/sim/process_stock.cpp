@@ -95,6 +95,7 @@ std::vector<std::string> leftovers(const World& world, const MemberOf& member) {
     expect_none("values that nobody took from the transport" + where,
                 member(Role::kHost, island)->bulk().size());
     expect_none("values that are lent" + where, host->lent());
+    expect_none("values that are offered or fetched" + where, host->open_data());
     for (std::uint32_t k = 1; k < world.cluster.hosts; ++k) {
       cluster::Member* const annex = member(Role::kAnnex, actor::annex_of(island, k));
       if (!annex) {

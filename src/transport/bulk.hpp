@@ -33,6 +33,8 @@ struct Payload {
   /// Another process lends it: whoever has read it asks whether it still did. Null: nobody does.
   std::shared_ptr<const Loan> loan = nullptr;
   bool may_be_kept = false;  // For longer than it takes to copy it.
+  /// It is still with its sender, who offers so many bytes to the data plane; 0: it is here.
+  std::uint64_t offered_bytes = 0;
 };
 
 /// Copies the shards of `payload`, and nothing that lies between them, to `target`, each at the

@@ -13,4 +13,8 @@ namespace seaway::transport {
 /// Polynomials Using PCLMULQDQ", 2009).
 std::uint32_t checksum(std::span<const std::byte> bytes);
 
+/// CRC-32C (Castagnoli) of bytes that follow others whose result was `before`: at first all ones.
+/// The same cost; not inverted at the end. `before` of none.
+std::uint32_t crc32c(std::uint32_t before, std::span<const std::byte> bytes);
+
 }  // namespace seaway::transport

@@ -127,6 +127,16 @@ Status check_answer(const Frame& answer, std::size_t bytes_max) {
                             " bytes; the limit is " + std::to_string(bytes_max) + ": ask for less");
 }
 
+Status check_names(const Talk& talk, ProcessId self, std::uint64_t cluster) {
+  if (talk.to != self || cluster == 0) {
+    return not_found("this is process " + std::to_string(self) + " of cluster " +
+                     std::to_string(cluster) + ", and not process " + std::to_string(talk.to) +
+                     ": look the address up again");
+  }
+  if (talk.from != self) return {};
+  return invalid_argument("both ends say that they are process " + std::to_string(self));
+}
+
 Frame introduction_frame(const Introduction& introduction) {
   return introduction_frame(introduction, kProtocolVersion);
 }
@@ -141,6 +151,7 @@ Frame introduction_frame(const Introduction& introduction, std::uint32_t protoco
     auto group = root.initTalk();
     group.setFrom(talk->from);
     group.setTo(talk->to);
+    root.setData(talk->is_of_data);
   } else {
     root.setAsk(wire::frame_data(std::get<Frame>(introduction.what)));
   }
@@ -153,30 +164,30 @@ Frame introduction_frame(const Introduction& introduction, std::uint32_t protoco
 
 Result<Introduction> read_introduction(const Frame& frame) {
   Introduction introduction;
-  const Status status =
-      wire::read_frame<wire::Introduction>(frame, [&](wire::Introduction::Reader root) -> Status {
-        if (root.getMagic() != kMagic) {
-          return protocol_error("an introduction with the magic number " +
-                                std::to_string(root.getMagic()) + "; Seaway's is " +
-                                std::to_string(kMagic));
-        }
-        if (root.getProtocol() != kProtocolVersion) {
-          return protocol_error("an introduction of " + both_protocols(root.getProtocol()));
-        }
-        introduction.cluster = root.getCluster();
-        if (root.isTalk()) {
-          introduction.what = Talk{root.getTalk().getFrom(), root.getTalk().getTo()};
-        } else if (root.isAsk()) {
-          introduction.what = wire::data_frame(root.getAsk());
-        } else {
-          return protocol_error("an introduction that neither talks nor asks");
-        }
-        introduction.token.assign(root.getToken().cStr(), root.getToken().size());
-        introduction.binding = text_of(root.getBinding());
-        introduction.pass = text_of(root.getPass());
-        introduction.life = root.getLife();
-        return {};
-      });
+  const Status status = wire::read_frame<
+      wire::Introduction>(frame, [&](wire::Introduction::Reader root) -> Status {
+    if (root.getMagic() != kMagic) {
+      return protocol_error("an introduction with the magic number " +
+                            std::to_string(root.getMagic()) + "; Seaway's is " +
+                            std::to_string(kMagic));
+    }
+    if (root.getProtocol() != kProtocolVersion) {
+      return protocol_error("an introduction of " + both_protocols(root.getProtocol()));
+    }
+    introduction.cluster = root.getCluster();
+    if (root.isTalk()) {
+      introduction.what = Talk{root.getTalk().getFrom(), root.getTalk().getTo(), root.getData()};
+    } else if (root.isAsk()) {
+      introduction.what = wire::data_frame(root.getAsk());
+    } else {
+      return protocol_error("an introduction that neither talks nor asks");
+    }
+    introduction.token.assign(root.getToken().cStr(), root.getToken().size());
+    introduction.binding = text_of(root.getBinding());
+    introduction.pass = text_of(root.getPass());
+    introduction.life = root.getLife();
+    return {};
+  });
   if (!status.ok()) return status;
   return introduction;
 }

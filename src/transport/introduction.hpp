@@ -21,6 +21,7 @@ constexpr std::size_t kWelcomeBytesMax = 4096;
 struct Talk {
   ProcessId from = 0;
   ProcessId to = 0;
+  bool is_of_data = false;  // See wires.capnp.
 };
 struct Introduction {
   std::uint64_t cluster = 0;
@@ -39,6 +40,10 @@ struct Welcome {
 
 /// kResourceExhausted for an answer that is too long.
 Status check_answer(const Frame& answer, std::size_t bytes_max);
+
+/// Whether `talk` is with process `self` of `cluster`, and of another one. Errors: kNotFound,
+/// kInvalidArgument.
+Status check_names(const Talk& talk, ProcessId self, std::uint64_t cluster);
 
 /// Of this protocol, or of another one.
 Frame introduction_frame(const Introduction& introduction);

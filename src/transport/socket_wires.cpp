@@ -10,6 +10,7 @@
 
 #include "base/check.hpp"
 #include "transport/address_text.hpp"
+#include "transport/data_call.hpp"
 #include "transport/introduction.hpp"
 #include "transport/io_loop_state.hpp"
 #include "transport/pass.hpp"
@@ -66,6 +67,7 @@ struct SocketWires::State final : kj::TaskSet::ErrorHandler,
   void hear_introduction(const Line& line, const Result<Frame>& frame);
   void answer(const Line& line, Frame question);
   void admit(const Line& line, const Introduction& introduction);
+  void admit_data(const Line& line, ProcessId process);
   Status check_talk(const Line& line, const Introduction& introduction);
   void refuse(const Line& line, Status why);
   void say_last(const Line& line, const Welcome& welcome);
@@ -227,14 +229,7 @@ void SocketWires::State::answer(const Line& line, Frame question) {
 /// Whether it may talk as whom it says; asks the owner.
 Status SocketWires::State::check_talk(const Line& line, const Introduction& introduction) {
   const auto& talk = std::get<Talk>(introduction.what);
-  if (talk.to != options.self || options.cluster == 0) {
-    return not_found("this is process " + std::to_string(options.self) + " of cluster " +
-                     std::to_string(options.cluster) + ", and not process " +
-                     std::to_string(talk.to) + ": look the address up again");
-  }
-  if (talk.from == options.self) {
-    return invalid_argument("both ends say that they are process " + std::to_string(talk.from));
-  }
+  if (Status fits = check_names(talk, options.self, options.cluster); !fits.ok()) return fits;
   if (handlers.admit) {
     Status admitted = handlers.admit(talk.from, line->caller);
     if (!admitted.ok()) return admitted;
@@ -252,6 +247,7 @@ void SocketWires::State::admit(const Line& line, const Introduction& introductio
   loop.state().notice();
   if (!checked.ok()) return refuse(line, std::move(checked));
   const ProcessId process = std::get<Talk>(introduction.what).from;
+  if (std::get<Talk>(introduction.what).is_of_data) return admit_data(line, process);
   Peer& peer = peer_of(process);
   if (peer.introduced && options.self > process) {
     return say_last(line, {Welcome::Kind::kCrossed, {}, {}});
@@ -269,6 +265,17 @@ void SocketWires::State::admit(const Line& line, const Introduction& introductio
   tasks.add(send_frame(*line->stream, welcome_frame({Welcome::Kind::kTalk, {}, {}}))
                 .then([this, line]() { write(line); }, [line](kj::Exception&&) { line->cut(); }));
   open(process, peer, line);
+}
+
+/// Once it is welcomed it is not of this loop any more.
+void SocketWires::State::admit_data(const Line& line, ProcessId process) {
+  if (!handlers.data) return refuse(line, unimplemented("this process has no data connections"));
+  ++counts.accepted;
+  line->is_over = true;
+  tasks.add(welcome_data(kj::mv(line->stream)).then([this, process](auto&& socket) {
+    if (socket.ok()) handlers.data(process, std::move(*socket));
+    loop.state().notice();
+  }));
 }
 
 void SocketWires::State::refuse(const Line& line, Status why) {
@@ -304,13 +311,9 @@ void SocketWires::State::drop_what_comes(const Line& line) {
 
 kj::Promise<void> SocketWires::State::drain(Line line) {
   auto count = read_some(*line->stream, line->read_bytes.get(), 1, kDroppedBytes);
-  return count.then(
-      [this, line](std::size_t bytes) -> kj::Promise<void> {
+  return count.catch_([](kj::Exception&&) { return std::size_t{0}; })
+      .then([this, line](std::size_t bytes) -> kj::Promise<void> {
         if (bytes > 0) return drain(line);
-        line->is_over = true;
-        return kj::READY_NOW;
-      },
-      [line](kj::Exception&&) -> kj::Promise<void> {
         line->is_over = true;
         return kj::READY_NOW;
       });

@@ -18,6 +18,8 @@
 
 namespace seaway::transport {
 
+class DataSocket;
+
 /// Of ask(): who answers more is not heard.
 constexpr std::size_t kAnswerBytesMax = std::size_t{1} << 20;
 
@@ -71,6 +73,8 @@ struct SocketHandlers {
   /// Of a connection that somebody else has made: it is told `why` it ends, or, before TLS, it just
   /// ends. May be empty.
   std::function<void(const Caller& caller, const Status& why)> refused = {};
+  /// A connection of `peer`, which may talk, that is for data alone. Empty: such are refused.
+  std::function<void(ProcessId peer, std::unique_ptr<DataSocket> socket)> data = {};
   /// Where `peer` listens now; an error: nobody knows. Called before each attempt to connect.
   std::function<void(ProcessId peer, std::function<void(Result<std::string>)>)> find;
 };
@@ -147,5 +151,18 @@ void ask(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame 
 /// kNotFound when it has not; kProtocolError and kResourceExhausted as map_memory().
 void ask_memory(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame question,
                 std::uint64_t most_ns, std::function<void(Result<SharedRegion>)> done);
+
+/// Connects to `address` as `talk.from`, which shows `pass`, for data alone. `done` is called once
+/// from the loop, unless that ends first. Errors as ask(), and what was answered.
+struct DataCall {
+  ProcessId from = 0, to = 0;
+  std::uint64_t cluster = 0;
+  std::string pass = {};
+  std::uint32_t life = 0;
+};
+void call_for_data(IoLoop& loop, const std::string& address, const DataCall& call,
+                   std::uint64_t most_ns,
+                   std::function<void(Result<std::unique_ptr<DataSocket>>)> done,
+                   const Credentials& shown = {});
 
 }  // namespace seaway::transport

@@ -143,6 +143,12 @@ class TlsStream final : public kj::AsyncIoStream {
   }
 
   SSL* ssl() { return ssl_.get(); }
+  std::shared_ptr<const Tls::Context> context() const { return context_; }
+  /// Nothing is said or heard here any more. Null when something waits to be read.
+  Ssl release() {
+    if (SSL_pending(ssl_.get()) > 0 || BIO_pending(SSL_get_rbio(ssl_.get())) > 0) return nullptr;
+    return std::move(ssl_);
+  }
 
   /// Until both ends agree, or one has given up.
   kj::Promise<void> shake() {
@@ -281,13 +287,63 @@ class TlsStream final : public kj::AsyncIoStream {
   static kj::Promise<void> unwritable() { return broken(kEnd, "TLS: " + complaint()); }
 
   const std::shared_ptr<const Tls::Context> context_;
-  const Ssl ssl_;
+  Ssl ssl_;
   kj::Own<kj::AsyncIoStream> inner_;
   kj::Array<kj::byte> came_;
   kj::ArrayPtr<const kj::byte> one_;
   std::string gathered_;
   bool is_said_ = false;  // That nothing more will be written.
   kj::Promise<void> farewell_ = kj::READY_NOW;
+};
+
+/// OpenSSL upon the socket itself.
+class TlsSocket final : public DataSocket {
+ public:
+  TlsSocket(std::shared_ptr<const Tls::Context> context, Ssl ssl, Descriptor socket)
+      : context_(std::move(context)), socket_(std::move(socket)), ssl_(std::move(ssl)) {
+    SSL_set_fd(ssl_.get(), socket_.number());
+    SSL_set_mode(ssl_.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                 SSL_MODE_AUTO_RETRY);
+  }
+
+  Step read(std::span<const Piece> pieces) override {
+    return each(pieces, [this](Piece piece, std::size_t& count) {
+      return SSL_read_ex(ssl_.get(), piece.data(), piece.size(), &count);
+    });
+  }
+  Step write(std::span<const ConstPiece> pieces) override {
+    return each(pieces, [this](ConstPiece piece, std::size_t& count) {
+      return SSL_write_ex(ssl_.get(), piece.data(), piece.size(), &count);
+    });
+  }
+  int descriptor() const override { return socket_.number(); }
+
+ private:
+  template <class Pieces, class Call>
+  Step each(const Pieces& pieces, const Call& call) {
+    Step step;
+    for (auto piece : pieces) {
+      while (!piece.empty()) {
+        std::size_t count = 0;
+        ERR_clear_error();
+        const int done = call(piece, count);
+        if (done != 1) {
+          const int reason = SSL_get_error(ssl_.get(), done);
+          step.is_blocked = reason == SSL_ERROR_WANT_READ || reason == SSL_ERROR_WANT_WRITE;
+          step.has_ended = !step.is_blocked;
+          ERR_clear_error();
+          return step;
+        }
+        step.bytes += count;
+        piece = piece.subspan(count);
+      }
+    }
+    return step;
+  }
+
+  const std::shared_ptr<const Tls::Context> context_;
+  const Descriptor socket_;
+  const Ssl ssl_;
 };
 
 /// Who is at the other end, and what is this connection's alone.
@@ -413,6 +469,17 @@ kj::Promise<TlsOutcome> shake_hands(const Tls& tls, kj::Own<kj::AsyncIoStream> s
     outcome.status = status_of(exception, host);
     return outcome;
   });
+}
+
+bool is_tls(kj::AsyncIoStream& stream) { return dynamic_cast<TlsStream*>(&stream) != nullptr; }
+
+Result<std::unique_ptr<DataSocket>> take_tls(kj::AsyncIoStream& stream, Descriptor socket) {
+  auto& own = dynamic_cast<TlsStream&>(stream);
+  auto context = own.context();
+  Ssl ssl = own.release();
+  if (!ssl) return protocol_error("bytes came before they were asked for");
+  return std::unique_ptr<DataSocket>(
+      std::make_unique<TlsSocket>(std::move(context), std::move(ssl), std::move(socket)));
 }
 
 }  // namespace seaway::transport

@@ -8,6 +8,7 @@
 
 #include "seaway/status.hpp"
 #include "transport/certificates.hpp"
+#include "transport/data_socket.hpp"
 #include "transport/tls.hpp"
 
 namespace seaway::transport {
@@ -31,5 +32,10 @@ struct TlsOutcome {
 /// Its descriptor is that of `stream`.
 kj::Promise<TlsOutcome> shake_hands(const Tls& tls, kj::Own<kj::AsyncIoStream> stream,
                                     std::string host);
+
+/// Whether it comes from shake_hands().
+bool is_tls(kj::AsyncIoStream& stream);
+/// Goes on with what `stream` was, which does nothing more, over `socket`; see take_socket().
+Result<std::unique_ptr<DataSocket>> take_tls(kj::AsyncIoStream& stream, Descriptor socket);
 
 }  // namespace seaway::transport

@@ -24,6 +24,7 @@
 #include "program/codec.hpp"
 #include "seaway/seaway.hpp"
 #include "target.hpp"
+#include "transport/data_header.hpp"
 #include "transport/introduction.hpp"
 #include "transport/packet.hpp"
 #include "wire/frame_builder.hpp"
@@ -235,6 +236,45 @@ void write_words(const Seeds& seeds) {
   seeds.write("handshake", "enrolment", handshake);
 }
 
+/// What both ends of a connection for data say, as DataLink writes it and as data_fuzz.cpp makes
+/// it.
+void write_data(const Seeds& seeds) {
+  using transport::DataHeader;
+  DataHeader ask;
+  ask.key = {1, 0};
+  ask.end = 600'000;
+  DataHeader chunk;
+  chunk.kind = DataHeader::Kind::kChunk;
+  chunk.key = {2, 0};
+  const std::vector<std::byte> body(40, std::byte{3});
+  chunk.length = static_cast<std::uint32_t>(body.size());
+  chunk.checksum = transport::crc32c(~std::uint32_t{0}, body);
+  Bytes raw = {1};
+  for (const DataHeader& header : {ask, chunk}) {
+    for (const std::byte byte : header.to_bytes()) raw.push_back(static_cast<std::uint8_t>(byte));
+  }
+  for (const std::byte byte : body) raw.push_back(static_cast<std::uint8_t>(byte));
+  seeds.write("data", "raw", raw);
+  // A value in three chunks, another one that is gone, and bytes that are asked for and stopped.
+  Bytes made = {0};
+  const auto add = [&made](DataHeader::Kind kind, std::uint8_t key, std::uint32_t length,
+                           std::uint32_t offset, std::uint32_t end) {
+    made.insert(made.end(), {static_cast<std::uint8_t>(kind), key, 7, 0});
+    for (const std::uint32_t number : {length, offset, end}) {
+      for (int byte = 0; byte < 4; ++byte) {
+        made.push_back(static_cast<std::uint8_t>(number >> 8 * byte));
+      }
+    }
+  };
+  add(DataHeader::Kind::kAsk, 1, 0, 0, 600'000);
+  for (std::uint32_t at = 0; at < 600'000; at += 200'000) {
+    add(DataHeader::Kind::kChunk, 2, 200'000, at, 0);
+  }
+  add(DataHeader::Kind::kGone, 3, 0, 0, 0);
+  add(DataHeader::Kind::kStop, 1, 0, 0, 0);
+  seeds.write("data", "made", made);
+}
+
 void write_packets(const Seeds& seeds) {
   const Frame frame = cluster::done_frame();
   std::vector<std::byte> bytes;
@@ -330,6 +370,7 @@ int main(int count, char** words) {
   seaway::fuzz::write_roles(seeds);
   seaway::fuzz::write_annexes(seeds);
   seaway::fuzz::write_words(seeds);
+  seaway::fuzz::write_data(seeds);
   seaway::fuzz::write_packets(seeds);
   seaway::fuzz::write_envelopes(seeds);
   seaway::fuzz::write_relay(seeds);

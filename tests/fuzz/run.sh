@@ -8,7 +8,7 @@
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "$0")/../.." && pwd -P)
-all=(config token_store frames packets handshake door envelopes relay session programs functions controller)
+all=(config token_store frames packets data handshake door envelopes relay session programs functions controller)
 usage="usage: run.sh TARGET|all RUNS; targets: ${all[*]}"
 [ $# -eq 2 ] || { echo "$usage" >&2; exit 2; }
 targets=("$1")

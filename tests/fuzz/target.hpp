@@ -16,6 +16,7 @@ namespace seaway::fuzz {
 // given before. libfuzzer_main.cpp gives them libFuzzer's inputs.
 void config(std::span<const std::uint8_t> input);
 void controller(std::span<const std::uint8_t> input);
+void data(std::span<const std::uint8_t> input);
 void door(std::span<const std::uint8_t> input);
 void envelopes(std::span<const std::uint8_t> input);
 void frames(std::span<const std::uint8_t> input);

@@ -23,10 +23,19 @@ constexpr int kDamagedOfEachSeed = 2000;  // Unless SEAWAY_FUZZ_DAMAGED says how
 
 const std::map<std::string, void (*)(std::span<const std::uint8_t>)>& targets() {
   static const std::map<std::string, void (*)(std::span<const std::uint8_t>)> all = {
-      {"config", config},       {"controller", controller}, {"door", door},
-      {"envelopes", envelopes}, {"frames", frames},         {"functions", functions},
-      {"handshake", handshake}, {"packets", packets},       {"programs", programs},
-      {"relay", relay},         {"session", session},       {"token_store", token_store}};
+      {"config", config},
+      {"controller", controller},
+      {"data", data},
+      {"door", door},
+      {"envelopes", envelopes},
+      {"frames", frames},
+      {"functions", functions},
+      {"handshake", handshake},
+      {"packets", packets},
+      {"programs", programs},
+      {"relay", relay},
+      {"session", session},
+      {"token_store", token_store}};
   return all;
 }
 

@@ -98,8 +98,11 @@ class AnnexesTest(Cluster, unittest.TestCase):
             before = self.lives()
             os.kill(self.process(("host 1.1", "host 1")[kills % 2]), signal.SIGKILL)
             kills += 1
+            def is_new(lives):
+                return len(lives) == len(before) and lives.get("host 1", 0) > before["host 1"]
+
             until(lambda: kv.poll() is not None or
-                  (len(self.lives()) == len(before) and self.lives()["host 1"] > before["host 1"]),
+                  is_new(self.lives()),
                   "the island is there again", self.lives)
         output, errors = kv.communicate(timeout=PATIENCE_S)
         self.assertGreaterEqual(kills, 1)

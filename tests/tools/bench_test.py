@@ -17,7 +17,10 @@ METRICS = {
         "raw_caf_skynet_ns_per_leaf", "skynet_ns_per_leaf", "skynet_over_raw_caf", "sleep_ns",
         "spawn_us")},
     "arrays": {"array.bytes", "idle.core_percent"},
-    "bulk": {"bulk.hand_over_us", "bulk.control_round_trip_us", "bulk.hand_over_in_round_trips"},
+    "bulk": {"bulk." + name for name in (
+        "control_busy_gb_per_s", "control_busy_p99_us", "control_idle_p50_us", "control_p99_over_idle",
+        "control_round_trip_us", "fetch_gb_per_s", "hand_over_in_round_trips", "hand_over_us", "over_raw_tcp",
+        "resharding_extra", "resharding_gb_per_s")},
     "clock": {"clock.ns_per_read"},
     "deaths": {"deaths." + name for name in (
         "again_ms", "elsewhere_ms", "kill_known_ms", "kill_outcome_ms", "raw_socket_end_ms",

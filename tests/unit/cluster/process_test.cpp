@@ -155,7 +155,7 @@ TEST_F(RealCluster, HostsOfOneMachineReadEachOthersValuesWhereTheyLie) {
     const auto got = run_over_two_islands(*client, x);
     ASSERT_TRUE(got.ok()) << got.status().to_string();
     EXPECT_EQ(*got, (std::vector<float>{2 * (x + 1), 2 * (x + 2)}));
-  } while (lender->loans() == 0);
+  } while (lender->exchanged().loans == 0);
 
   // A host that begins anew lends what its new life makes.
   end({Role::kHost, 0});
@@ -165,7 +165,7 @@ TEST_F(RealCluster, HostsOfOneMachineReadEachOthersValuesWhereTheyLie) {
     if (got.ok()) {
       EXPECT_EQ(*got, (std::vector<float>{16, 18}));
     }
-  } while (processes_[{Role::kHost, 0}]->loans() == 0);
+  } while (processes_[{Role::kHost, 0}]->exchanged().loans == 0);
 }
 
 TEST_F(RealCluster, SaysWhatHasNoOutcomeAndWhy) {

@@ -172,17 +172,17 @@ class HostWorld {
   explicit HostWorld(std::uint32_t devices = 1, std::uint64_t device_bytes = 1 << 20,
                      HostId host = 0, transport::LocalBulk* shared = nullptr,
                      Integrity integrity = {}, std::uint32_t hosts = 1,
-                     transport::NearMemory* near = nullptr)
+                     transport::NearMemory* near = nullptr, transport::DataPlane* data = nullptr)
       : bulk(shared ? *shared : own_bulk_),
         core({.host = host,
               .island = host,
               .devices = devices,
               .hosts = hosts,
               .device_bytes = device_bytes,
-              .is_process = hosts > 1 || near,
+              .is_process = hosts > 1 || near || data,
               .integrity = integrity},
-             backend, bulk, clock, events, near) {
-    if (near) core.begin_life(0);
+             backend, bulk, clock, events, near, data) {
+    if (near || data) core.begin_life(0);
     for (std::size_t parameters = 0; parameters < 4; ++parameters) {
       for (std::size_t outputs = 0; outputs < 4; ++outputs) {
         core.add_function(kernel_id(parameters, outputs),

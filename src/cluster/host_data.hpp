@@ -1,0 +1,52 @@
+// HostData: how a host's process fetches large values from others, and gives them its own.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "actor/engine.hpp"
+#include "base/ids.hpp"
+#include "cluster/shape.hpp"
+#include "transport/io_loop.hpp"
+#include "transport/socket_data_plane.hpp"
+#include "transport/socket_wires.hpp"
+
+namespace seaway::cluster {
+
+/// Connections for data between hosts, which are introduced like all others and then left to
+/// threads of their own. Control thread; engine and loop outlive it.
+class HostData {
+ public:
+  struct Options {
+    transport::ProcessId self = 0;
+    std::uint32_t life = 0;
+    std::uint64_t cluster = 0;
+    Shape shape = Shape(1);
+    std::string pass = {};
+    transport::Credentials credentials = {};
+    transport::SocketDataPlane::Options plane = {};
+  };
+  /// As SocketHandlers::find.
+  using Find =
+      std::function<void(transport::ProcessId peer, std::function<void(Result<std::string>)> done)>;
+
+  HostData(actor::Engine& engine, transport::IoLoop& loop, Options options, Find find,
+           std::function<void()> on_progress);
+
+  transport::DataPlane& plane() { return plane_; }
+  void close() { plane_.close(); }
+  /// `peer` may talk, and has connected. Of whoever is no host nothing is heard.
+  void accept(transport::ProcessId peer, std::unique_ptr<transport::DataSocket> socket);
+
+ private:
+  void dial(HostId peer, const transport::SocketDataPlane::Calls::Dialed& done);
+
+  transport::IoLoop& loop_;
+  const Options options_;
+  const Find find_;
+  transport::SocketDataPlane plane_;
+};
+
+}  // namespace seaway::cluster
