@@ -287,7 +287,9 @@ void Member::tell_role(const PeerNews& news) {
       controller_life_ = news.life;
       return join();
     }
-    return controller_life_ == 0 ? void() : orphan();
+    // One that it has never talked with, but has enrolled with, is as gone: the next one does not
+    // know this life.
+    return is_orphaned_ ? void() : orphan();
   }
   if (news.name.role == Role::kAnnex) return on_annex(news);
   if (router_.is_here(self.role, self.index)) router_.send(self.role, self.index, peer_frame(news));

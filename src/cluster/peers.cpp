@@ -300,7 +300,10 @@ void Peers::lose(ProcessId process, Peer& peer) {
   // Nobody was there to be lost, unless somebody was talked to.
   const bool has_sent = peer.conversation->counts().sent > 0;
   const bool is_stranger = options_.tells_of_strangers && peer.name.role == Role::kClient;
-  const bool is_news = peer.is_told || has_sent || is_stranger;
+  // The next controller knows nothing of who has enrolled with the one before.
+  const bool is_forgotten =
+      peer.name.role == actor::Role::kController && wires_.is_barred(options_.self, process);
+  const bool is_news = peer.is_told || has_sent || is_stranger || is_forgotten;
   // Who says that it is over has begun another one already, which has to be heard: if each end
   // refused what the other one has just begun, they would end one after the other for ever.
   const bool has_begun_anew = peer.conversation->reason().code() == StatusCode::kCancelled;

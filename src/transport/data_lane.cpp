@@ -319,6 +319,7 @@ void DataLane::end(Peer& peer, std::uint64_t ticket, Status status) {
   if (found == peer.fetches.end()) return;
   if (found->second.link) found->second.link->stop(found->second.fetch);
   peer.fetches.erase(found);
+  count();  // Whoever hears of it finds it counted.
   calls_.ended(ticket, std::move(status));
 }
 

@@ -3,9 +3,12 @@
 #include "run_directory.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <string>
+#include <thread>
 
 #include "cluster/enrolment.hpp"
 #include "transport/address_text.hpp"
@@ -14,6 +17,26 @@ namespace seaway::tools {
 namespace {
 
 constexpr std::uint32_t kLivesMax = cluster::Enrolment::kControllerLivesMax;
+
+/// The old file or the new one, whatever happens. A disk that is full is waited for: whoever gave
+/// up would begin again at once, and soon be taken for one that cannot.
+Status replace_file(const std::string& path, const std::string& text) {
+  constexpr int kTries = 200;
+  constexpr auto kPause = std::chrono::milliseconds(50);
+  const std::string draft = path + ".new";
+  for (int left = kTries;; --left) {
+    errno = 0;
+    std::ofstream out(draft);
+    out << text;
+    out.close();
+    if (!out.fail() && std::rename(draft.c_str(), path.c_str()) == 0) return {};
+    const int error = errno;
+    if (error != ENOSPC || left == 0) {
+      return resource_exhausted("cannot write " + path + ": " + std::strerror(error));
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+}
 
 }  // namespace
 
@@ -37,13 +60,9 @@ cluster::CredentialFiles credential_files(const ClusterConfig& config) {
 
 Status write_address(const std::string& directory, const std::string& name,
                      const std::string& addresses) {
-  const std::string path = directory + "/" + name + ".address";
-  const std::string draft = path + ".new";
-  std::ofstream out(draft);
-  for (const std::string& address : transport::split_addresses(addresses)) out << address << '\n';
-  out.close();
-  if (!out.fail() && std::rename(draft.c_str(), path.c_str()) == 0) return {};
-  return resource_exhausted("cannot write " + path + ": " + std::strerror(errno));
+  std::string text;
+  for (const std::string& address : transport::split_addresses(addresses)) text += address + '\n';
+  return replace_file(directory + "/" + name + ".address", text);
 }
 
 Result<ControllerLife> begin_life(const std::string& directory, std::uint64_t random) {
@@ -63,13 +82,9 @@ Result<ControllerLife> begin_life(const std::string& directory, std::uint64_t ra
   }
   if (life.cluster == 0) life.cluster = random | 1;
   ++life.life;
-  const std::string draft = path + ".new";
-  std::ofstream out(draft);
-  out << life.cluster << ' ' << life.life << '\n';
-  out.close();
-  if (out.fail() || std::rename(draft.c_str(), path.c_str()) != 0) {
-    return resource_exhausted("cannot write " + path + ": " + std::strerror(errno));
-  }
+  Status status =
+      replace_file(path, std::to_string(life.cluster) + ' ' + std::to_string(life.life) + '\n');
+  if (!status.ok()) return status;
   return life;
 }
 

@@ -38,10 +38,14 @@ int become_chaos(const std::vector<std::string>& words) {
 
 void add_chaos_elsewhere(CLI::App& app, int& exit_code) {
   CLI::App* const verb = app.add_subcommand("chaos", kChaosSummary);
-  // All that follows is for the other program, --help as well.
+  // All that follows is for the other program, --help as well, unless it is about real processes:
+  // these have no fault points.
+  add_chaos_real(*verb, exit_code);
   verb->set_help_flag();
   verb->prefix_command();
-  verb->callback([verb, &exit_code] { exit_code = become_chaos(verb->remaining()); });
+  verb->callback([verb, &exit_code] {
+    if (verb->get_subcommands().empty()) exit_code = become_chaos(verb->remaining());
+  });
 }
 
 }  // namespace seaway::tools

@@ -7,6 +7,7 @@
 
 #include "benchmarks/bulk/bulk.hpp"
 #include "demos/demos.hpp"
+#include "real_client.hpp"
 #include "role_flags.hpp"
 #include "verbs.hpp"
 
@@ -18,6 +19,7 @@ void add_roles(CLI::App& app, int& exit_code) {
   const auto registry = std::make_shared<Registry>();
   demos::register_all(*registry);
   benchmarks::register_bulk(*registry);
+  register_campaign(*registry);
   const auto add = [&](const char* name, const char* summary, Role role) {
     CLI::App* const verb = app.add_subcommand(name, summary);
     add_role_flags(*verb, exit_code, role, role == Role::kHost ? registry : nullptr);

@@ -24,6 +24,7 @@ void add_bench(CLI::App& app, int& exit_code);
 void add_first_result(CLI::App& app, int& exit_code);
 void add_chaos(CLI::App& app, int& exit_code);            // In `seaway-chaos`,
 void add_chaos_elsewhere(CLI::App& app, int& exit_code);  // which this hands over to.
+void add_chaos_real(CLI::App& chaos, int& exit_code);     // Of it, with real processes: not there.
 void add_token(CLI::App& app, int& exit_code);
 void add_cert(CLI::App& app, int& exit_code);
 void add_new(CLI::App& app, int& exit_code);

@@ -25,6 +25,28 @@ const RoleName kHost{Role::kHost, 0};
 const RoleName kAnnex1{Role::kAnnex, actor::annex_of(0, 1)};
 const RoleName kAnnex2{Role::kAnnex, actor::annex_of(0, 2)};
 
+/// Connections to peers that never say a word.
+class MuteWires final : public transport::Wires {
+ public:
+  explicit MuteWires(actor::SeededEngine& engine) : engine_(engine) {}
+  void attach(transport::ProcessId, transport::ProcessId peer, transport::WirePort port) override {
+    ports_[peer] = std::make_shared<transport::WirePort>(std::move(port));
+  }
+  void connect(transport::ProcessId, transport::ProcessId peer) override {
+    engine_.schedule(engine_.now_ns() + kMs, [port = ports_[peer]] { port->on_connected(); });
+  }
+  void write(transport::ProcessId, transport::ProcessId, std::vector<std::byte>) override {}
+  void close(transport::ProcessId, transport::ProcessId) override {}
+  void forget(transport::ProcessId, transport::ProcessId) override {}
+  bool is_barred(transport::ProcessId, transport::ProcessId) const override { return is_barring; }
+
+  bool is_barring = false;
+
+ private:
+  actor::SeededEngine& engine_;
+  std::map<transport::ProcessId, std::shared_ptr<transport::WirePort>> ports_;
+};
+
 /// One island of three hosts, with one device each.
 class MemberTest : public testing::Test {
  protected:
@@ -55,7 +77,8 @@ class MemberTest : public testing::Test {
     options.hosts = options.devices = 3;
     return options;
   }
-  void start(const RoleName& name) {
+  void start(const RoleName& name) { start(name, wires_); }
+  void start(const RoleName& name, transport::Wires& wires) {
     Node& node = nodes_[name];
     ++node.life;
     node.orphaned = 0;
@@ -66,7 +89,7 @@ class MemberTest : public testing::Test {
     wanted.life = node.life;
     wanted.on_orphaned = [&node] { ++node.orphaned; };
     node.member = std::make_unique<Member>(
-        std::move(wanted), MemberWiring{*node.process, wires_, events_, natives_},
+        std::move(wanted), MemberWiring{*node.process, wires, events_, natives_},
         [this, &node](IslandId, std::function<void()> on_progress) {
           return std::make_unique<device::CpuBackend>(*node.process, arena_,
                                                       std::move(on_progress));
@@ -126,6 +149,30 @@ TEST_F(MemberTest, AHostWaitsForItsControllerAsWell) {
   pass();
 
   EXPECT_TRUE(has_joined());
+}
+
+TEST_F(MemberTest, AHostWhoseControllerIsGoneBeforeTheyHaveTalkedBeginsAnew) {
+  // It has enrolled with one that the next one knows nothing of.
+  MuteWires mute(*engine_);
+  start(kHost, mute);
+  nodes_[kHost].member->router().send(Role::kController, 0, Frame::make(1, [](auto) {}));
+  for (int i = 0; i < 10; ++i) pass();
+
+  EXPECT_EQ(nodes_[kHost].member->controller_life(), 0u);
+  EXPECT_EQ(nodes_[kHost].orphaned, 1);
+  end(nodes_[kHost]);
+}
+
+TEST_F(MemberTest, AHostThatItsControllerDoesNotKnowBeginsAnew) {
+  MuteWires mute(*engine_);
+  start(kHost, mute);
+  for (int i = 0; i < 10; ++i) pass();
+  EXPECT_EQ(nodes_[kHost].orphaned, 0) << "it may still come";
+
+  mute.is_barring = true;
+  for (int i = 0; i < 10; ++i) pass();
+  EXPECT_EQ(nodes_[kHost].orphaned, 1);
+  end(nodes_[kHost]);
 }
 
 TEST_F(MemberTest, AHostThatHasLostAnAnnexBeginsAnewAndNobodyElseDoes) {

@@ -336,7 +336,9 @@ class HostWorld {
       std::vector<float> values = targets_[answer.request % targets_.size()];
       if (core.options().is_process) {
         values.resize(answer.value.size() / sizeof(float));
-        std::memcpy(values.data(), answer.value.data(), answer.value.size());
+        if (!values.empty()) {
+          std::memcpy(values.data(), answer.value.data(), answer.value.size());
+        }
       }
       text += answer.status.ok() ? numbers(values) : answer.status.to_string();
     }
