@@ -8,6 +8,7 @@
 #include "benchmarks/arrays/arrays.hpp"
 #include "benchmarks/bulk/bulk.hpp"
 #include "benchmarks/clock/clock.hpp"
+#include "benchmarks/collectives/collectives.hpp"
 #include "benchmarks/deaths/deaths.hpp"
 #include "benchmarks/dispatch/dispatch.hpp"
 #include "benchmarks/run/run.hpp"
@@ -20,11 +21,13 @@
 namespace seaway::benchmarks {
 
 std::span<const Benchmark> benchmarks() {
-  static constexpr std::array<Benchmark, 12> kAll = {{
+  static constexpr std::array<Benchmark, 13> kAll = {{
       {"actors", "what users' actors cost, beside CAF's own with the same frames", run_actors},
       {"arrays", "what a live array costs beside its data, and a cluster without work", run_arrays},
       {"bulk", "how fast values change hands between the hosts of two islands", run_bulk},
       {"clock", "what one reading of the clock costs", run_clock},
+      {"collectives", "what an all-reduce between hosts of an island takes, beside gloo and MPI",
+       run_collectives},
       {"deaths", "how soon a host that dies is known, and works again", run_deaths},
       {"dispatch", "what dispatching a gang costs, beside a CAF request and no controller",
        run_dispatch},

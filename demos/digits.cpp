@@ -37,9 +37,8 @@ constexpr std::int64_t kDevices = 4;  // Of each island.
 constexpr std::int64_t kHidden = 128;
 constexpr std::int64_t kTrain = 1437;
 constexpr std::int64_t kTest = 360;
-constexpr std::int64_t kBatch = 96;
-constexpr std::int64_t kBatches = kTrain / kBatch;  // Of an epoch; the rest changes with the order.
-constexpr std::int64_t kEpochs = 40;
+constexpr std::int64_t kBatch = 96;  // Unless --size says otherwise.
+constexpr std::int64_t kSteps = 560;
 constexpr std::size_t kRunAhead = 64;
 constexpr double kAccuracyWanted = 0.96;
 constexpr std::uint64_t kSeed = 2022;
@@ -52,15 +51,16 @@ constexpr std::size_t kParameters = 4;
 using Layer = std::vector<Array>;
 
 // ------------------------------------------------------------------------------------ functions
-// Types are those of one device: kBatch / kDevices rows.
+// Types are those of one device: a batch is shared by kDevices.
 
 Tensor stage_one(In in) { return relu(model::dense(in[0], in[1], in[2])); }
 
 /// hidden, labels, weights, bias -> loss of the batch, and the loss by hidden, weights and bias.
-std::vector<Tensor> stage_two(In in) {
-  const auto loss = [](In p) {
+std::vector<Tensor> stage_two(In in, std::int64_t batch) {
+  const auto loss = [batch](In p) {
     const Tensor logits = model::dense(p[0], p[2], p[3]);
-    return reduce_sum(model::cross_entropy_by_row(logits, p[1])) * (1.0 / kBatch);
+    return reduce_sum(model::cross_entropy_by_row(logits, p[1])) *
+           (1.0 / static_cast<double>(batch));
   };
   const auto found = model::value_and_gradients(loss, {0, 2, 3})(in);
   return {all_reduce(found[0], "data"), found[1], all_reduce(found[2], "data"),
@@ -110,17 +110,18 @@ FunctionOptions on(const Slice& slice, std::vector<PartitionSpec> in,
 }
 
 /// One training step: images, labels, layer one, layer two -> loss, layer one, layer two.
-Result<Program> make_step(const Client& client, const Stages& stages) {
-  constexpr std::int64_t rows = kBatch / kDevices;
+Result<Program> make_step(const Client& client, const Stages& stages, std::int64_t batch) {
+  const std::int64_t rows = batch / kDevices;
   const P split("data"), whole;
   const TensorType x = f32({rows, Digits::kPixels}), hidden = f32({rows, kHidden});
   const auto one = layer_types(Digits::kPixels, kHidden);
   const auto two = layer_types(kHidden, Digits::kClasses);
   const auto forward = client.function("stage_one", stage_one, {x, one[0], one[1]},
                                        on(stages.one, {split, whole, whole}, {split}));
-  const auto loss =
-      client.function("stage_two", stage_two, {hidden, i32({rows}), two[0], two[1]},
-                      on(stages.two, {split, split, whole, whole}, {whole, split, whole, whole}));
+  const auto loss = client.function(
+      "stage_two", [batch](In in) { return stage_two(in, batch); },
+      {hidden, i32({rows}), two[0], two[1]},
+      on(stages.two, {split, split, whole, whole}, {whole, split, whole, whole}));
   const auto backward =
       client.function("stage_one_backward", stage_one_backward, {x, one[0], one[1], hidden},
                       on(stages.one, {split, whole, whole, split}, {whole, whole}));
@@ -135,8 +136,8 @@ Result<Program> make_step(const Client& client, const Stages& stages) {
     if (!function->ok()) return function->status();
   }
 
-  std::vector<ArraySpec> specs = {{f32({kBatch, Digits::kPixels}), stages.rows(stages.one)},
-                                  {i32({kBatch}), stages.rows(stages.two)}};
+  std::vector<ArraySpec> specs = {{f32({batch, Digits::kPixels}), stages.rows(stages.one)},
+                                  {i32({batch}), stages.rows(stages.two)}};
   add(specs, one, stages.whole(stages.one));
   add(specs, two, stages.whole(stages.two));
   const auto body = [&](std::span<const Traced> in) {
@@ -209,31 +210,35 @@ Batch upload(const Client& client, const Stages& stages, const Digits& digits) {
 class Training {
  public:
   Training(const Client& client, const Stages& stages, const Digits& train, Program step,
-           const Clock& clock, const Screen& screen)
+           std::int64_t batch, const Clock& clock, const Screen& screen)
       : client_(client),
         stages_(stages),
         train_(train),
+        batch_(batch),
+        clock_(clock),
         step_(std::move(step)),
         screen_(screen),
         bar_(std::cout, clock,
-             {.label = "training", .unit = "steps", .total = kEpochs * kBatches, .screen = screen}),
+             {.label = "training", .unit = "steps", .total = kSteps, .screen = screen}),
         one_(initial_layer(client, stages.whole(stages.one), Digits::kPixels, kHidden, 1)),
         two_(initial_layer(client, stages.whole(stages.two), kHidden, Digits::kClasses, 2)) {}
 
   Status run() {
-    for (std::int64_t epoch = 0; epoch < kEpochs; ++epoch) {
-      const auto order =
-          model::permutation(train_.size(), kSeed, static_cast<std::uint64_t>(100 + epoch));
-      for (std::size_t batch = 0; batch < kBatches; ++batch) {
-        const auto rows = std::span(order).subspan(batch * kBatch, kBatch);
-        if (Status status = enqueue(select(train_, rows)); !status.ok()) return status;
-        if (waiting_.size() <= kRunAhead) continue;
-        if (Status status = take_loss(); !status.ok()) return status;
-      }
+    const std::uint64_t begin_ns = clock_.now_ns();
+    const std::int64_t batches = kTrain / batch_;  // Of an epoch; the rest changes with the order.
+    for (std::int64_t step = 0; step < kSteps; ++step) {
+      const auto epoch = static_cast<std::uint64_t>(step / batches);
+      if (step % batches == 0) order_ = model::permutation(train_.size(), kSeed, 100 + epoch);
+      const auto first = static_cast<std::size_t>(step % batches * batch_);
+      const auto rows = std::span(order_).subspan(first, static_cast<std::size_t>(batch_));
+      if (Status status = enqueue(select(train_, rows)); !status.ok()) return status;
+      if (waiting_.size() <= kRunAhead) continue;
+      if (Status status = take_loss(); !status.ok()) return status;
     }
     while (!waiting_.empty()) {
       if (Status status = take_loss(); !status.ok()) return status;
     }
+    seconds_ = static_cast<double>(clock_.now_ns() - begin_ns) * 1e-9;
     bar_.finish(note());
     return {};
   }
@@ -241,6 +246,7 @@ class Training {
   const Layer& one() const { return one_; }
   const Layer& two() const { return two_; }
   const std::vector<double>& losses() const { return losses_; }
+  double seconds() const { return seconds_; }  // That run() took.
 
  private:
   /// The images of each step are uploaded for it; what it gives exists long after this returns.
@@ -278,24 +284,26 @@ class Training {
   const Client& client_;
   const Stages& stages_;
   const Digits& train_;
+  const std::int64_t batch_;
+  const Clock& clock_;
   const Program step_;
   const Screen screen_;
   ProgressBar bar_;
   Layer one_, two_;
   std::deque<Future<std::vector<float>>> waiting_;
   std::vector<double> losses_;
+  std::vector<std::int32_t> order_;
+  double seconds_ = 0;
 };
 
 void print_summary(const ClusterStats& before, const ClusterStats& after) {
-  const double steps = static_cast<double>(kEpochs * kBatches);
+  constexpr double steps = kSteps;
   const double seconds = static_cast<double>(after.time_ns - before.time_ns) * 1e-9;
   const double busy = static_cast<double>(after.busy_ns() - before.busy_ns()) * 1e-9;
   const double devices = static_cast<double>(after.devices.size());
   const auto per_step = [steps](const MessageStats& old, const MessageStats& now) {
     return static_cast<double>(now.frames - old.frames) / steps;
   };
-  std::printf("speed     %.0f steps/s, %.0f images/s, %s in all\n", steps / seconds,
-              steps * kBatch / seconds, short_time(seconds).c_str());
   std::printf("devices   worked %.1f %% of the time (%.0f devices on %.0f islands)\n",
               100 * busy / (seconds * devices), devices, devices / kDevices);
   std::printf(
@@ -311,6 +319,12 @@ void print_summary(const ClusterStats& before, const ClusterStats& after) {
 }
 
 Status digits(const DemoOptions& options) {
+  const std::int64_t batch = options.size > 0 ? static_cast<std::int64_t>(options.size) : kBatch;
+  if (batch % kDevices != 0 || batch > kTrain) {
+    return invalid_argument("a batch of " + std::to_string(batch) + " rows cannot be shared by " +
+                            std::to_string(kDevices) + " devices: take a multiple of that, up to " +
+                            std::to_string(kTrain));
+  }
   const auto all = load_digits();
   if (!all.ok()) return all.status();
   const auto order = model::permutation(all->size(), kSeed, 0);
@@ -334,7 +348,7 @@ Status digits(const DemoOptions& options) {
   if (!one.ok()) return one.status();
   if (!two.ok()) return two.status();
   const Stages stages{*one, *two};
-  auto step = make_step(*client, stages);
+  auto step = make_step(*client, stages, batch);
   if (!step.ok()) return step.status();
   const auto test_program = make_test(*client, stages);
   if (!test_program.ok()) return test_program.status();
@@ -342,21 +356,25 @@ Status digits(const DemoOptions& options) {
               static_cast<int>(kTrain), static_cast<int>(kTest), step->to_string().c_str());
 
   const RealClock clock;
-  Training training(*client, stages, train, std::move(step).value(), clock, standard_screen());
+  Training training(*client, stages, train, std::move(step).value(), batch, clock,
+                    standard_screen());
   const auto before = is_embedded ? stats(*cluster) : ClusterStats();
   if (Status status = training.run(); !status.ok()) return status;
   const auto after = is_embedded ? stats(*cluster) : ClusterStats();
   if (!before.ok()) return before.status();
   if (!after.ok()) return after.status();
 
-  const Batch batch = upload(*client, stages, test);
-  const Run run = test_program->execute({batch.images, batch.labels, training.one()[0],
+  const Batch unseen = upload(*client, stages, test);
+  const Run run = test_program->execute({unseen.images, unseen.labels, training.one()[0],
                                          training.one()[1], training.two()[0], training.two()[1]});
   const auto right = run.output(0).to_host<float>().get();
   if (!right.ok()) return right.status();
   const double accuracy = static_cast<double>(right->front()) / static_cast<double>(kTest);
   // A cluster elsewhere is looked at with `seaway status`.
   std::printf("accuracy  %.2f %% of %d test images\n", 100 * accuracy, static_cast<int>(kTest));
+  std::printf("speed     %.0f steps/s, %.0f images/s, %s in all\n", kSteps / training.seconds(),
+              static_cast<double>(kSteps * batch) / training.seconds(),
+              short_time(training.seconds()).c_str());
   if (is_embedded) {
     print_summary(*before, *after);
     if (Status status = write_trace(*cluster, "digits", options); !status.ok()) return status;

@@ -56,6 +56,18 @@ struct Question {
       ofLife @16 :UInt32;
       pass @17 :Data;
     }
+    # Of a client, to a host of its machine, with the descriptor of a file: the array whose bytes you
+    # have asked me for lies there (src/transport/file_view.hpp).
+    file :group {
+      process @18 :UInt32;
+      life @19 :UInt32;
+      pass @20 :Data;
+      array @21 :UInt64;
+      offset @22 :UInt64;
+      bytes @23 :UInt64;
+      stride @24 :UInt64;
+      # From one shard to the next.
+    }
   }
 }
 

@@ -67,6 +67,9 @@
 #  - payload: bytes travel as `bulk`, ahead of the word that announces them and the same way. An
 #    upload stays with its client until the host says `pull`, as a put may reach any host; the host then
 #    says `arrived` to the controller, which stamps no run that reads it before.
+#  - large payload of clients: `bulk` says only how many bytes there are, and who hears it fetches them
+#    over a connection for data, which hosts ask clients to make. `pull` and `fetch` say who can do so.
+#    What a host offers stays until one `taken` for it, what a client does until the upload's outcome.
 #  - `peer` is what the wiring says to a role of its own process: another process was lost, or is
 #    there (again).
 
@@ -145,6 +148,12 @@ struct Message {
     # The first host of an island to its other hosts, and what they answer.
     annexOrders @42 :List(Annex.AnnexOrder);
     annexAnswers @43 :List(Annex.AnnexAnswer);
+    # Any of them to any other.
+    exchangeWords @44 :Annex.ExchangeWords;
+    # Client to host: offers of values that it has, or does not want.
+    taken @45 :List(Taken);
+    # Host to client: the host of this number waits for a connection for data.
+    callForData @46 :UInt32;
   }
   client @25 :UInt32;
   # The client that this message is from or about; 0 where that says nothing.
@@ -245,6 +254,7 @@ struct CutEdges {
 struct Pull {
   array @0 :UInt64;
   host @1 :UInt32;
+  fetches @2 :Bool;  # Large ones may be offered.
 }
 
 struct Bulk {
@@ -258,6 +268,14 @@ struct Bulk {
   edge @2 :UInt32;
   stride @3 :UInt64;
   data @4 :Data;
+  streams @5 :UInt64;
+  # So many bytes are to be fetched, by (id, 0) or, of a value from `host`, (id, edge); 0: `data` has them.
+  host @6 :UInt32;
+}
+
+struct Taken {
+  request @0 :UInt64;
+  offer @1 :UInt32;
 }
 
 struct Peer {
@@ -310,7 +328,8 @@ struct ClientRecord {
     run @0;      # id = run, object = program, first = first output id (the rest follow on)
     put @1;      # id = array, object = index of its ArraySpec registration; bytes follow by bulk
     release @2;  # id = array whose last handle is gone
-    fetch @3;    # id = array, object = request; first = 1: again, as a host said that it is lost
+    fetch @3;    # id = array, object = request; first = 1: again, as a host said that it is lost;
+                 # first & 2: a large value may be offered
     cancel @4;   # id = run, or array whose put has waited for room long enough
     got @5;      # id = request: it has the value that it asked for; only where hosts may be lost
   }
@@ -438,6 +457,8 @@ struct ArrayRecord {
   bytes @5 :UInt64;
   # Put: bytes on each device.
   devices @6 :List(UInt32);
+  streams @7 :Bool;
+  # Fetch: a large value may be offered.
 }
 
 struct Cancel {

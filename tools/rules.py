@@ -13,7 +13,8 @@ LAYERS = [
     ["transfer", "collective"],
     ["program"],
     ["resources", "controller", "island", "device", "client"],
-    ["model", "cluster"],
+    ["model", "pjrt"],
+    ["cluster"],
     ["sim"],
     ["campaign"],
 ]
@@ -46,6 +47,12 @@ FENCES = [
     Fence(r"openssl/.*", r"src/transport/.*\.cpp|tests/unit/transport/.*",
           "only src/transport knows OpenSSL, and its headers do not"),
     Fence(r"isa-l/.*", r"src/transport/checksum\.cpp", "sums are transport::checksum()"),
+    Fence(r"dlfcn\.h", r"src/pjrt/plugin\.cpp|tests/(unit/pjrt|jax)/.*",
+          "only src/pjrt loads libraries"),
+    Fence(r"pjrt_c_api\.h", r"tests/jax/.*",
+          "a header that is fetched: Seaway's own words for it are src/pjrt/abi.hpp"),
+    Fence(r"pjrt/(abi|plugin|client)\.hpp", r"src/pjrt/.*|tests/(unit/pjrt|jax)/.*",
+          "only src/pjrt calls plugins"),
     Fence(r"toml\+\+/.*", r"tools/seaway/config\.cpp", "only the settings of the command are TOML"),
 ]
 

@@ -31,23 +31,27 @@ std::string socket_of(const std::string& name) { return name + ".sock"; }
 
 struct Role {
   std::string verb;  // Of the command.
-  std::uint32_t island = 0;
-  std::string name() const { return verb == kController ? verb : verb + std::to_string(island); }
+  std::uint32_t island = 0, host = 0;
+  std::string name() const {
+    if (verb == kController) return verb;
+    return verb + std::to_string(island) + (host == 0 ? "" : "." + std::to_string(host));
+  }
 };
 
-std::vector<Role> roles_of(std::uint32_t islands) {
+std::vector<Role> roles_of(std::uint32_t islands, std::uint32_t hosts) {
   std::vector<Role> roles = {{kController}};
   for (std::uint32_t island = 0; island < islands; ++island) {
     roles.push_back({"scheduler", island});
-    roles.push_back({"host", island});
+    for (std::uint32_t host = 0; host < hosts; ++host) roles.push_back({"host", island, host});
   }
   return roles;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<SlowCluster>> SlowCluster::start(std::uint32_t islands) {
-  std::unique_ptr<SlowCluster> cluster(new SlowCluster(islands));
+Result<std::unique_ptr<SlowCluster>> SlowCluster::start(std::uint32_t islands, std::uint32_t hosts,
+                                                        const std::string& options) {
+  std::unique_ptr<SlowCluster> cluster(new SlowCluster(islands, hosts, options));
   for (const auto& step :
        {&SlowCluster::lay_out, &SlowCluster::start_roles, &SlowCluster::wait_until_ready}) {
     if (Status status = (*cluster.*step)(); !status.ok()) return status;
@@ -62,7 +66,7 @@ SlowCluster::~SlowCluster() {
 
 Status SlowCluster::lay_out() {
   try {
-    const std::vector<Role> roles = roles_of(islands_);
+    const std::vector<Role> roles = roles_of(islands_, hosts_);
     std::vector<std::string> owners = {kClient};
     for (const Role& role : roles) owners.push_back(role.name());
     fs::create_directory(directory_of(kLinks));
@@ -94,13 +98,16 @@ Status SlowCluster::lay_out() {
 }
 
 Status SlowCluster::start_roles() {
-  for (const Role& role : roles_of(islands_)) {
+  for (const Role& role : roles_of(islands_, hosts_)) {
     const std::string directory = directory_of(role.name());
     std::vector<std::string> words = {role.verb, "--listen", "unix:" + socket_of(role.name())};
     if (role.verb == kController) {
       words.insert(words.end(),
-                   {"--islands", std::to_string(islands_), "--devices", "1", "--threads", "1"});
+                   {"--islands", std::to_string(islands_), "--hosts", std::to_string(hosts_),
+                    "--devices", std::to_string(hosts_), "--threads", "1"});
+      if (!options_.empty()) words.insert(words.end(), {"--options", options_});
     } else {
+      if (role.host > 0) words.insert(words.end(), {"--host", std::to_string(role.host)});
       words.insert(words.end(), {"--island", std::to_string(role.island), "--join", address(),
                                  "--join-timeout", std::to_string(kReadyS)});
     }
@@ -123,7 +130,7 @@ Status SlowCluster::wait_until_ready() {
     if (json.contains("processes")) {
       for (const auto& process : json["processes"]) there += process.value("there", false);
     }
-    if (there == 2 * islands_) return {};
+    if (there == (1 + hosts_) * islands_) return {};
     std::this_thread::sleep_for(kPause);
   }
   return deadline_exceeded("a cluster of processes was not ready in time");
@@ -132,7 +139,7 @@ Status SlowCluster::wait_until_ready() {
 std::string SlowCluster::address() { return "unix:" + socket_of(kController); }
 
 transport::ProcessId SlowCluster::client() const {
-  return cluster::process_of({actor::Role::kClient, 1}, islands_);
+  return cluster::process_of({actor::Role::kClient, 1}, {islands_, hosts_});
 }
 
 }  // namespace seaway::benchmarks

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/stages/slow_links.hpp"
@@ -19,9 +20,10 @@ namespace seaway::benchmarks {
 /// its working directory is the client's. One thread.
 class SlowCluster {
  public:
-  /// Islands of one device each. Returns when all roles are there. Errors: kResourceExhausted;
-  /// kDeadlineExceeded.
-  static Result<std::unique_ptr<SlowCluster>> start(std::uint32_t islands);
+  /// Islands whose hosts have one device each. `options`: further ones, as the controller takes
+  /// them. Returns when all roles are there. Errors: kResourceExhausted; kDeadlineExceeded.
+  static Result<std::unique_ptr<SlowCluster>> start(std::uint32_t islands, std::uint32_t hosts = 1,
+                                                    const std::string& options = {});
   ~SlowCluster();
   SlowCluster(const SlowCluster&) = delete;
   SlowCluster& operator=(const SlowCluster&) = delete;
@@ -33,13 +35,15 @@ class SlowCluster {
   transport::ProcessId client() const;
 
  private:
-  explicit SlowCluster(std::uint32_t islands) : islands_(islands) {}
+  SlowCluster(std::uint32_t islands, std::uint32_t hosts, std::string options)
+      : islands_(islands), hosts_(hosts), options_(std::move(options)) {}
   Status lay_out();
   Status start_roles();
   Status wait_until_ready();
   std::string directory_of(const std::string& name) const { return scratch_.path() + "/" + name; }
 
-  const std::uint32_t islands_;
+  const std::uint32_t islands_, hosts_;
+  const std::string options_;
   const ScratchDirectory scratch_;
   std::string came_from_;  // The working directory of before.
   std::unique_ptr<SlowLinks> links_;

@@ -82,7 +82,9 @@ Result<Command> Command::spawn(const std::string& program, std::vector<std::stri
 }
 
 Command::Command(Command&& other) noexcept
-    : process_(std::exchange(other.process_, 0)), output_(std::exchange(other.output_, -1)) {}
+    : process_(std::exchange(other.process_, 0)),
+      output_(std::exchange(other.output_, -1)),
+      exit_code_(other.exit_code_) {}
 
 Command::~Command() {
   if (process_ > 0) {
@@ -96,11 +98,14 @@ Command::~Command() {
   if (output_ >= 0) ::close(output_);
 }
 
-Status Command::wait_for(const std::string& words, double most_s) {
+Result<std::string> Command::line(const std::string& words, double most_s) {
   const std::uint64_t until_ns = now_ns() + static_cast<std::uint64_t>(most_s * 1e9);
   std::string text = "\n";
   std::array<char, 4096> buffer;
-  while (text.find("\n" + words) == std::string::npos) {
+  for (;;) {
+    const std::size_t begin = text.find("\n" + words);
+    const std::size_t end = begin == std::string::npos ? begin : text.find('\n', begin + 1);
+    if (end != std::string::npos) return text.substr(begin + 1, end - begin - 1);
     const std::uint64_t time_ns = now_ns();
     if (time_ns >= until_ns) {
       return deadline_exceeded("'" + words + "' was not said in time; it said:" + text);
@@ -109,21 +114,23 @@ Status Command::wait_for(const std::string& words, double most_s) {
     const auto rest_ms = static_cast<int>((until_ns - time_ns) / 1'000'000) + 1;
     if (::poll(&output, 1, rest_ms) <= 0) continue;
     const ssize_t count = ::read(output_, buffer.data(), buffer.size());
-    if (count <= 0) return {StatusCode::kHostLost, "it has ended, and said:" + text};
+    if (count <= 0) return Status(StatusCode::kHostLost, "it has ended, and said:" + text);
     text.append(buffer.data(), static_cast<std::size_t>(count));
   }
-  return {};
 }
 
 int Command::wait_for_end(double most_s) {
   const std::uint64_t until_ns = now_ns() + static_cast<std::uint64_t>(most_s * 1e9);
   int status = 0;
+  if (process_ == 0) return exit_code_;
   while (::waitpid(process_, &status, WNOHANG) == 0) {
     if (now_ns() > until_ns) return -1;
     ::usleep(1000);
   }
   process_ = 0;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  constexpr int kBySignal = 128;
+  exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : kBySignal + WTERMSIG(status);
+  return exit_code_;
 }
 
 std::uint64_t Command::wakes_of_children() const {

@@ -42,11 +42,14 @@ class Command {
   Command(Command&& other) noexcept;
   Command& operator=(Command&&) = delete;
 
-  /// Returns once its output has the line that begins with `words`. Errors: kDeadlineExceeded after
-  /// `most_s` seconds; kHostLost when it ends before, with what it said.
-  Status wait_for(const std::string& words, double most_s);
-  /// Returns its exit code once it has ended, or -1 after `most_s` seconds.
+  /// The line of its output that begins with `words`, once it is there. Errors: kDeadlineExceeded
+  /// after `most_s` seconds; kHostLost when it ends before, with what it said.
+  Result<std::string> line(const std::string& words, double most_s);
+  Status wait_for(const std::string& words, double most_s) { return line(words, most_s).status(); }
+  /// Returns its exit code once it has ended, also when asked again, or 128 and the number of the
+  /// signal that has ended it; -1 after `most_s` seconds.
   int wait_for_end(double most_s);
+  /// 0 once it was seen to have ended: its number may be another one's.
   pid_t process() const { return process_; }
   /// How often the threads of the processes that it has started have gone to sleep, so far.
   std::uint64_t wakes_of_children() const;
@@ -58,6 +61,7 @@ class Command {
 
   pid_t process_;
   int output_;
+  int exit_code_ = -1;
 };
 
 }  // namespace seaway::benchmarks

@@ -40,7 +40,8 @@ std::vector<std::string> words_of(const fs::path& process) {
 
 }  // namespace
 
-Result<std::unique_ptr<UpCluster>> UpCluster::start(std::uint32_t islands, std::uint32_t devices) {
+Result<std::unique_ptr<UpCluster>> UpCluster::start(std::uint32_t islands, std::uint32_t devices,
+                                                    const std::vector<std::string>& more) {
   std::string place = (fs::temp_directory_path() / "seaway-bench-XXXXXX").string();
   if (!mkdtemp(place.data())) return resource_exhausted("no directory could be made at " + place);
   std::unique_ptr<UpCluster> cluster(new UpCluster(islands));
@@ -56,6 +57,7 @@ Result<std::unique_ptr<UpCluster>> UpCluster::start(std::uint32_t islands, std::
                                     "--islands",   std::to_string(islands),
                                     "--devices",   std::to_string(devices),
                                     "--directory", place};
+  words.insert(words.end(), more.begin(), more.end());
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -91,6 +93,9 @@ std::map<std::string, pid_t> UpCluster::processes() const {
     std::string name = words[1];
     const auto island = std::ranges::find(words, "--island");
     if (island != words.end() && island + 1 != words.end()) name += " " + *(island + 1);
+    const auto host = std::ranges::find(words, "--host");
+    const bool is_annex = host != words.end() && host + 1 != words.end() && *(host + 1) != "0";
+    if (is_annex) name += "." + *(host + 1);
     found[name] = static_cast<pid_t>(std::stol(number));
   }
   return found;

@@ -19,15 +19,18 @@ namespace seaway::benchmarks {
 /// processes. One thread.
 class UpCluster {
  public:
-  /// Returns when it is ready. Errors: kInvalidArgument when it is not.
-  static Result<std::unique_ptr<UpCluster>> start(std::uint32_t islands, std::uint32_t devices);
+  /// `more`: further words of the command line. Returns when it is ready. Errors: kInvalidArgument
+  /// when it is not.
+  static Result<std::unique_ptr<UpCluster>> start(std::uint32_t islands, std::uint32_t devices,
+                                                  const std::vector<std::string>& more = {});
   ~UpCluster();
   UpCluster(const UpCluster&) = delete;
   UpCluster& operator=(const UpCluster&) = delete;
 
   std::string address() const { return "unix:" + directory_ + "/ctl.sock"; }
   std::uint32_t islands() const { return islands_; }
-  /// Its processes as the system knows them now, by name: "host 1", "controller", "up".
+  /// Its processes as the system knows them now, by name: "host 1", "host 1.2" for
+  /// a further one of island 1, "controller", "up".
   std::map<std::string, pid_t> processes() const;
   pid_t process_of(const std::string& name) const;
 

@@ -3,30 +3,17 @@
 #include "benchmarks/wire/python_peers.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "benchmarks/support/command.hpp"
+#include "benchmarks/support/python.hpp"
 
 namespace seaway::benchmarks {
 namespace {
 
-constexpr double kLookS = 60;  // For a package.
 constexpr double kRunS = 240;
 constexpr double kEndS = 10;
-
-std::string python() {
-  const char* const named = std::getenv("SEAWAY_PEERS_PYTHON");
-  return named == nullptr || *named == '\0' ? "python3" : named;
-}
-
-bool has_module(const std::string& module) {
-  const std::string look =
-      "import importlib.util, sys; sys.exit(not importlib.util.find_spec('" + module + "'))";
-  auto looking = Command::start_other({python(), "-c", look});
-  return looking.ok() && looking->wait_for_end(kLookS) == 0;
-}
 
 }  // namespace
 
@@ -40,7 +27,7 @@ std::span<const PythonPeer> python_peers() {
 
 Result<std::vector<double>> python_peer_us(const PythonPeer& peer, const std::string& directory,
                                            int rounds) {
-  if (!has_module(peer.module)) {
+  if (!has_python_module(peer.module)) {
     return not_found(std::string(peer.name) + " is not installed: " + python() +
                      " -m pip install " + peer.package +
                      ", or name a Python that has it in SEAWAY_PEERS_PYTHON");

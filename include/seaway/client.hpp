@@ -25,6 +25,29 @@
 
 namespace seaway {
 
+namespace transport {
+class SourceFile;
+}
+
+/// A file that is open to be read, such as the weights of a model or a data set. Cheap to copy; the
+/// file stays open as long as a copy, or an array that was put from it, is there. Thread-safe.
+class MappedFile {
+ public:
+  MappedFile() = default;
+  /// Errors, with the system's words: kNotFound; kPermissionDenied; kInvalidArgument for what is no
+  /// file; kResourceExhausted without a descriptor.
+  static Result<MappedFile> open(const std::string& path);
+
+  /// When it was opened; 0 for a default-constructed one.
+  std::uint64_t bytes() const;
+  const std::shared_ptr<const transport::SourceFile>& source() const { return source_; }
+
+ private:
+  explicit MappedFile(std::shared_ptr<const transport::SourceFile> source)
+      : source_(std::move(source)) {}
+  std::shared_ptr<const transport::SourceFile> source_;
+};
+
 namespace client {
 struct SliceRecord;
 }  // namespace client
@@ -171,6 +194,18 @@ class Client {
   /// The same for a type known at run time; `elements` says how many there are at `data`.
   Array put_bytes(TensorType type, const std::byte* data, std::size_t elements,
                   const NamedSharding& sharding, HostBufferSemantics semantics) const;
+
+  /// Uploads what lies in `file` from byte `offset` on, row-major and as this machine orders bytes.
+  ///
+  /// On one machine nothing is copied, nor sent, where the shards lie one behind the other in the
+  /// file (no axis but the first is split, and nothing is replicated), each a multiple of 64 bytes,
+  /// as is `offset`: programs read the pages of the file, which come as they are read. Else it is a
+  /// put() of its bytes. The file is not to change until the array is gone. Of one that becomes
+  /// shorter nothing breaks but the runs that read what is missing: kInputLost. Errors: as put();
+  /// kInvalidArgument when the file has fewer bytes; kResourceExhausted with 1,024 such arrays at
+  /// once.
+  Array put_file(const MappedFile& file, TensorType type, const NamedSharding& sharding,
+                 std::uint64_t offset = 0) const;
 
   /// Captures `body`, which takes one Tensor for each of `parameters` (types of one shard), or a
   /// span of them, and returns a Tensor, or a vector, tuple, pair or array of them.

@@ -29,6 +29,21 @@ struct DeviceStats {
   std::string to_string() const;
 };
 
+/// The spill room of one host, where a part of it is a file (cluster option spill_memory).
+struct SpillStats {
+  std::uint32_t island = 0;
+  std::uint64_t memory_bytes = 0;  // Of memory and of the file, now.
+  std::uint64_t file_bytes = 0;
+  std::uint64_t writes = 0;        // Arrays that went to the file.
+  std::uint64_t reads_ahead = 0;   // Those that were back before they were needed,
+  std::uint64_t reads_waited = 0;  // and those that somebody waited for.
+  std::uint64_t failures = 0;      // Of writes, which are tried again, and of reads.
+
+  /// "island 0, host room: 1024 bytes in memory, 4096 in the file; 9 arrays written, 5 read ahead,
+  /// 1 waited for", and ", 1 failure".
+  std::string to_string() const;
+};
+
 /// Messages sent to all actors of one role since the cluster started.
 struct MessageStats {
   std::uint64_t frames = 0;
@@ -39,10 +54,11 @@ struct MessageStats {
 };
 
 /// Counters that only rise, but for `time_ns` all 0 at the start: the difference of two is what
-/// happened between them.
+/// happened between them. But for the bytes of `spills`, which are those of now.
 struct ClusterStats {
   std::uint64_t time_ns = 0;         // The cluster's clock, which also times gangs.
   std::vector<DeviceStats> devices;  // By island, then device.
+  std::vector<SpillStats> spills;    // By island; none where host room is memory.
   MessageStats to_controller, to_islands, to_hosts, to_clients;
 
   std::uint64_t frames() const {
@@ -50,7 +66,7 @@ struct ClusterStats {
   }
   std::uint64_t busy_ns() const;
   std::uint64_t peak_bytes() const;  // Of the device with most.
-  /// A line for messages, and one for each device.
+  /// A line for messages, and one for each device and each host room with a file.
   std::string to_string() const;
 };
 

@@ -28,6 +28,16 @@ constexpr std::uint32_t annex_of(std::uint32_t island, std::uint32_t host) {
 constexpr std::uint32_t island_of_annex(std::uint32_t annex) { return annex / kHostsMax; }
 constexpr std::uint32_t host_of_annex(std::uint32_t annex) { return annex % kHostsMax; }
 
+/// What connections for data and memory that is lent call a host: an island's first one by the
+/// island, and others, apart from these, as annexes.
+constexpr std::uint32_t kAnnexPeer = std::uint32_t{1} << 31;
+constexpr std::uint32_t data_peer_of(std::uint32_t island, std::uint32_t host) {
+  return host == 0 ? island : kAnnexPeer | annex_of(island, host);
+}
+/// And clients, which lend nothing.
+constexpr std::uint32_t kClientPeer = std::uint32_t{1} << 30;
+constexpr std::uint32_t data_peer_of_client(ClientId client) { return kClientPeer | client; }
+
 /// The roles of one cluster, by index, as one process sees them. Filled in by the wiring and read
 /// by roles, both on the control thread.
 class Router {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 #include <utility>
 
 namespace seaway::campaign {
@@ -65,8 +66,22 @@ std::optional<RealLine> parse_real_line(std::string_view text) {
   return line;
 }
 
+bool is_settled(const RealHistory& history, std::uint64_t since_ns, std::size_t values) {
+  std::set<std::uint64_t> before, after;
+  for (const RealLine& line : history.lines) {
+    if (line.kind == RealLine::Kind::kSubmit) {
+      (line.at_ns < since_ns ? before : after).insert(line.id);
+    } else if (line.kind == RealLine::Kind::kOutcome) {
+      before.erase(line.id);
+      if (line.is_right && after.contains(line.id) && values > 0) --values;
+    }
+  }
+  return before.empty() && values == 0;
+}
+
 RealHistory read_real_history(std::string client, std::string_view text) {
-  RealHistory history{std::move(client), {}, {}};
+  RealHistory history;
+  history.client = std::move(client);
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos) break;  // It was being written.

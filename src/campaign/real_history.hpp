@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,10 +31,15 @@ std::optional<RealLine> parse_real_line(std::string_view text);
 
 /// All of one life of a client.
 struct RealHistory {
-  std::string client;  // "client 1, life 3".
+  std::string client;  // "client 1, process 4711".
   std::vector<RealLine> lines;
   std::optional<std::uint64_t> killed_ns;  // It was: what it waited for has no outcome.
+  std::uint32_t index = 0;                 // Which client: lives of one have the same.
 };
+/// Whether all that was asked for before `since_ns` has its outcome, and at least `values` right
+/// values have come for what was asked for after that.
+bool is_settled(const RealHistory& history, std::uint64_t since_ns, std::size_t values);
+
 /// Lines that are none are left out.
 RealHistory read_real_history(std::string client, std::string_view text);
 

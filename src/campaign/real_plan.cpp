@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::uint64_t kMs = 1'000'000, kSecond = 1'000'000'000;
 
-constexpr std::array<std::string_view, 4> kRoles = {"controller", "scheduler", "host", "client"};
+constexpr std::array<std::string_view, static_cast<std::size_t>(kLastRealRole) + 1> kRoles = {
+    "controller", "scheduler", "host", "client", "annex"};
 constexpr std::array<std::string_view, static_cast<std::size_t>(kLastRealFault) + 1> kFaults = {
     "kill",   "again", "machine",  "loop",  "stop", "straggle", "isolate",   "deafen",
     "mute",   "sever", "swizzle",  "delay", "cut",  "reset",    "half-open", "lose",
@@ -81,7 +82,11 @@ class Drawer {
             static_cast<std::int64_t>(habit.least_ns), static_cast<std::int64_t>(habit.most_ns)));
       }
       choose(event, role, random);
-      if (event.at_ns + event.for_ns <= options_.duration_ns) events.push_back(event);
+      if (event.at_ns >= options_.duration_ns) continue;
+      event.round = static_cast<std::uint32_t>(event.at_ns / options_.round_ns);
+      const std::uint64_t end_ns = (event.round + 1) * options_.round_ns;
+      event.for_ns = std::min(event.for_ns, end_ns - event.at_ns);
+      events.push_back(event);
     }
   }
 
@@ -93,13 +98,18 @@ class Drawer {
     return role == RealRole::kClient ? options_.clients : options_.islands;
   }
   RealProcess one_of(RealRole role, RandomStream& random) const {
-    return {role, static_cast<std::uint32_t>(random.below(count(role)))};
+    RealProcess process{role, static_cast<std::uint32_t>(random.below(count(role)))};
+    if (role == RealRole::kAnnex) {
+      process.host = static_cast<std::uint32_t>(1 + random.below(options_.hosts - 1));
+    }
+    return process;
   }
   RealProcess anyone(RandomStream& random) const {
-    return one_of(static_cast<RealRole>(random.below(kRoles.size())), random);
+    return one_of(kDrawn[random.below(options_.hosts > 1 ? 5 : 4)], random);
   }
   RealProcess listener(RandomStream& random) const {
-    return one_of(static_cast<RealRole>(random.below(kRoles.size() - 1)), random);
+    const std::uint64_t drawn = random.below(options_.hosts > 1 ? 4 : 3);
+    return one_of(drawn == 3 ? RealRole::kAnnex : kDrawn[drawn], random);
   }
 
   void choose(RealEvent& event, std::optional<RealRole> role, RandomStream& random) const {
@@ -170,6 +180,9 @@ class Drawer {
     event.from_peer = random.chance(50);
   }
 
+  static constexpr RealRole kDrawn[] = {RealRole::kController, RealRole::kScheduler,
+                                        RealRole::kHost, RealRole::kClient, RealRole::kAnnex};
+
   const RealPlanOptions& options_;
 };
 
@@ -177,6 +190,15 @@ std::string seconds(std::uint64_t ns) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.3f s", static_cast<double>(ns) / 1e9);
   return text;
+}
+
+/// Takes `before` and a number off the front.
+bool take_number(char before, std::string_view& text, std::uint32_t& number) {
+  if (!text.starts_with(before)) return false;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + 1, end, number);
+  text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
+  return error == std::errc();
 }
 
 }  // namespace
@@ -187,7 +209,8 @@ std::string_view to_string(RealFault fault) { return kFaults[static_cast<std::si
 std::string to_string(const RealProcess& process) {
   const std::string role(to_string(process.role));
   if (process.role == RealRole::kController) return role;
-  return role + " " + std::to_string(process.index);
+  const std::string host = process.host == 0 ? "" : "." + std::to_string(process.host);
+  return role + " " + std::to_string(process.index) + host;
 }
 
 std::optional<RealProcess> parse_real_process(std::string_view text) {
@@ -195,11 +218,11 @@ std::optional<RealProcess> parse_real_process(std::string_view text) {
   for (std::size_t role = 1; role < kRoles.size(); ++role) {
     if (!text.starts_with(kRoles[role])) continue;
     std::string_view rest = text.substr(kRoles[role].size());
-    if (rest.size() < 2 || rest.front() != ' ') continue;
-    RealProcess process{static_cast<RealRole>(role), 0};
-    const char* const end = rest.data() + rest.size();
-    const auto [stop, error] = std::from_chars(rest.data() + 1, end, process.index);
-    if (error == std::errc() && stop == end) return process;
+    RealProcess process{static_cast<RealRole>(role)};
+    const bool is_annex = process.role == RealRole::kAnnex;
+    const bool is_read = take_number(' ', rest, process.index) &&
+                         (!is_annex || take_number('.', rest, process.host)) && rest.empty();
+    if (is_read && is_annex == (process.host > 0)) return process;
   }
   return std::nullopt;
 }
@@ -213,6 +236,12 @@ std::optional<RealFault> parse_real_fault(std::string_view text) {
 bool is_of_links(RealFault fault) {
   return fault >= RealFault::kIsolate && fault <= RealFault::kFlip;
 }
+
+bool is_of_partition(RealFault fault) {
+  return fault >= RealFault::kIsolate && fault <= RealFault::kSwizzle;
+}
+
+bool is_of_death(RealFault fault) { return fault <= RealFault::kLoop; }
 
 bool is_of_loss(RealFault fault) {
   using enum RealFault;
@@ -251,7 +280,9 @@ std::string to_string(const RealEvent& event) {
 
 std::vector<RealEvent> draw_real_plan(const RealPlanOptions& options) {
   Drawer drawer(options);
-  for (const RealRole role : options.kills) drawer.draw(kKills, role);
+  for (const RealRole role : options.kills) {
+    if (role != RealRole::kAnnex || options.hosts > 1) drawer.draw(kKills, role);
+  }
   if (options.kills.contains(RealRole::kHost)) {
     for (const Habit& habit : kOtherDeaths) drawer.draw(habit);
   }
@@ -259,8 +290,10 @@ std::vector<RealEvent> draw_real_plan(const RealPlanOptions& options) {
     for (const Habit& habit : kStops) drawer.draw(habit);
     for (const Habit& habit : kLimits) drawer.draw(habit);
   }
-  if (options.net == RealNet::kProxy) {
-    for (const Habit& habit : kLinks) drawer.draw(habit);
+  for (const Habit& habit : kLinks) {
+    const bool is_made = options.net == RealNet::kProxy ||
+                         (options.net == RealNet::kNetns && is_of_partition(habit.fault));
+    if (is_made) drawer.draw(habit);
   }
   if (options.strangers) {
     for (const Habit& habit : kStrangers) drawer.draw(habit);

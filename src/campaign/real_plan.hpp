@@ -14,18 +14,20 @@
 
 namespace seaway::campaign {
 
-enum class RealRole : std::uint8_t { kController, kScheduler, kHost, kClient };
-constexpr RealRole kLastRealRole = RealRole::kClient;
-/// "controller", "scheduler", "host", "client".
+enum class RealRole : std::uint8_t { kController, kScheduler, kHost, kClient, kAnnex };
+constexpr RealRole kLastRealRole = RealRole::kAnnex;
+/// "controller", "scheduler", "host", "client", "annex".
 std::string_view to_string(RealRole role);
 
 /// A process of a campaign. A value. `index`: of its island, or which client; 0 of a controller.
+/// `host`: which of its island's hosts an annex is, from 1 on; 0 of all others.
 struct RealProcess {
   RealRole role = RealRole::kController;
   std::uint32_t index = 0;
+  std::uint32_t host = 0;
   friend auto operator<=>(const RealProcess&, const RealProcess&) = default;
 };
-/// "host 1", "controller".
+/// "host 1", "controller", "annex 1.1".
 std::string to_string(const RealProcess& process);
 std::optional<RealProcess> parse_real_process(std::string_view text);
 
@@ -33,7 +35,7 @@ std::optional<RealProcess> parse_real_process(std::string_view text);
 enum class RealFault : std::uint8_t {
   kKill,      // SIGKILL.
   kAgain,     // SIGKILL, and once more as soon as it is back, or to another one meanwhile.
-  kMachine,   // SIGKILL to the host and the scheduler of an island.
+  kMachine,   // SIGKILL to the hosts and the scheduler of an island.
   kLoop,      // SIGKILL to a host, three times, each as soon as it is back.
   kStop,      // SIGSTOP, and SIGCONT later.
   kStraggle,  // SIGSTOP and SIGCONT in turn, some milliseconds each.
@@ -47,7 +49,7 @@ enum class RealFault : std::uint8_t {
   kReset,     // The same, and both ends hear of an error and not of an end.
   kHalfOpen,  // What one end says is dropped, and nobody is told; then it is closed.
   kLose,      // The next `amount` bytes are dropped, and the connection is closed.
-  kReplay,    // What a connection has carried is carried again, there and on a new one.
+  kReplay,    // What a connection has carried last is carried there once more.
   kFlip,      // One bit in each byte of `amount` changes on its way.
   kStranger,  // Bytes that are no message, or only half of one, come to where a process listens.
   kFlood,     // `amount` connections are made to it; one says a byte now and then, the others none.
@@ -66,13 +68,23 @@ bool is_of_loss(RealFault fault);
 /// While which somebody may find no more memory, or no more descriptors.
 bool is_of_shortage(RealFault fault);
 
-/// Where connections go: from process to process, or through a proxy that harms them.
-enum class RealNet : std::uint8_t { kNone, kProxy };
+/// Of links that let nothing pass, and in the end all that was said.
+bool is_of_partition(RealFault fault);
+/// Of processes that end at once, which others know as soon as their connections close.
+bool is_of_death(RealFault fault);
+
+/// Where connections go: from process to process, through a proxy that harms them, or from one
+/// network to another.
+enum class RealNet : std::uint8_t { kNone, kProxy, kNetns };
 
 struct RealPlanOptions {
   std::uint64_t seed = 1;
-  std::uint64_t duration_ns = 0;  // Faults begin within it, and are over by then.
+  std::uint64_t duration_ns = 0;  // Of all rounds; what is between them is not counted.
+  /// Faults begin within a round and are over at its end. Then nothing is done to anybody, until
+  /// whoever executes the plan begins the next one.
+  std::uint64_t round_ns = 30'000'000'000;
   std::uint32_t islands = 2, clients = 2;
+  std::uint32_t hosts = 1;  // Of each island; all but one are annexes.
   std::set<RealRole> kills;
   bool stops = false;
   RealNet net = RealNet::kNone;
@@ -82,9 +94,10 @@ struct RealPlanOptions {
   double pace = 1;
 };
 
-/// A fault that is to be. Times are ns since the campaign's begin.
+/// A fault that is to be.
 struct RealEvent {
-  std::uint64_t at_ns = 0;
+  std::uint32_t round = 0;
+  std::uint64_t at_ns = 0;   // Since the first round's begin, without what is between rounds.
   std::uint64_t for_ns = 0;  // 0: it is over at once.
   RealFault fault = RealFault::kKill;
   RealProcess target;

@@ -76,6 +76,24 @@ Array Client::put_bytes(TensorType type, const std::byte* data, std::size_t elem
   return array;
 }
 
+Array Client::put_file(const MappedFile& file, TensorType type, const NamedSharding& sharding,
+                       std::uint64_t offset) const {
+  if (!owner_) return {};
+  client::Record* record = session().put_file(std::move(type), file.source(), offset, sharding);
+  Array array(record->cells());
+  record->run_handles = 0;
+  record->unreference();
+  return array;
+}
+
+Result<MappedFile> MappedFile::open(const std::string& path) {
+  auto source = transport::SourceFile::open(path);
+  if (!source.ok()) return source.status();
+  return MappedFile(std::move(*source));
+}
+
+std::uint64_t MappedFile::bytes() const { return source_ ? source_->bytes() : 0; }
+
 Result<Function> Client::capture_function(std::string name, const TensorBody& body,
                                           std::vector<TensorType> parameters,
                                           FunctionOptions options, const bool& takes) const {

@@ -176,6 +176,23 @@ Frame upload(ClientId client, ArrayId array, const transport::Payload& payload) 
   });
 }
 
+Frame upload_offer(ClientId client, ArrayId array, std::uint64_t bytes) {
+  return make(client, [array, bytes](wire::Message::Builder message) {
+    auto bulk = message.initBulk();
+    bulk.setKind(wire::Bulk::Kind::UPLOAD);
+    bulk.setId(array);
+    bulk.setStreams(bytes);
+  });
+}
+
+Frame taken(ClientId client, std::uint64_t request, std::uint32_t offer) {
+  return make(client, [request, offer](wire::Message::Builder message) {
+    auto taken = message.initTaken(1);
+    taken[0].setRequest(request);
+    taken[0].setOffer(offer);
+  });
+}
+
 Frame complaint(ClientId client, HostId host, std::uint32_t epoch) {
   return make(client, [client, host, epoch](wire::Message::Builder message) {
     auto complaint = message.initComplaint();
@@ -249,9 +266,18 @@ Status dispatch(const Frame& frame, Session& session) {
             session.on_fetched(outcomes);
             return {};
           case wire::Message::PULL:
-            session.on_pull(message.getPull().getArray(), message.getPull().getHost());
+            session.on_pull(message.getPull().getArray(), message.getPull().getHost(),
+                            message.getPull().getFetches());
+            return {};
+          case wire::Message::CALL_FOR_DATA:
+            session.on_call(message.getCallForData());
             return {};
           case wire::Message::BULK: {
+            const auto bulk = message.getBulk();
+            if (bulk.getStreams() > 0) {
+              session.on_offered({bulk.getHost(), bulk.getId(), bulk.getEdge(), bulk.getStreams()});
+              return {};
+            }
             const auto data = message.getBulk().getData();
             session.on_value(message.getBulk().getId(),
                              std::as_bytes(std::span(data.begin(), data.size())));

@@ -29,6 +29,9 @@ Frame why(ClientId client, std::uint64_t request, std::uint64_t id);
 Frame stats(ClientId client, std::uint64_t request);
 Frame drain(ClientId client, std::uint64_t request);
 Frame upload(ClientId client, ArrayId array, const transport::Payload& payload);
+/// `array` is offered, as so many bytes.
+Frame upload_offer(ClientId client, ArrayId array, std::uint64_t bytes);
+Frame taken(ClientId client, std::uint64_t request, std::uint32_t offer);
 /// That `host`, in its life `epoch`, cannot be reached.
 Frame complaint(ClientId client, HostId host, std::uint32_t epoch);
 

@@ -17,6 +17,9 @@
 namespace seaway::client {
 namespace {
 
+// Of Said::first of a fetch, as in the schema.
+constexpr std::uint64_t kIsAgain = 1, kMayBeOffered = 2;
+
 std::string milliseconds(std::uint64_t ns) { return std::to_string(ns / 1'000'000) + " ms"; }
 
 }  // namespace
@@ -279,9 +282,13 @@ void Session::fetch(Record& record, std::uint32_t index, std::shared_ptr<interna
   // Before the record that tells a host of it.
   wiring_.bulk->offer_target(id(), request, target);
   const bool is_said = say([&](Outbox& outbox) {
-    fetches_[request] = {.sink = sink, .array = record.array_id(index)};
-    outbox.said.push_back(
-        {.kind = Said::Kind::kFetch, .id = record.array_id(index), .object = request});
+    PendingFetch& fetch = fetches_[request];
+    fetch = {.sink = sink, .array = record.array_id(index)};
+    if (wiring_.data) fetch.origin = record.origin, fetch.index = index;
+    outbox.said.push_back({.kind = Said::Kind::kFetch,
+                           .id = record.array_id(index),
+                           .object = request,
+                           .first = wiring_.data ? kMayBeOffered : 0});
   });
   if (is_said) return;
   wiring_.bulk->take_target(id(), request);
@@ -329,7 +336,10 @@ void Session::on_resolved(std::vector<Outcome>& outcomes) {
     }
     for (std::size_t i = 0; i < count; ++i) {
       stop_timer(true, outcomes[begin + i].id);
-      if (found[i]) finish(*found[i], std::move(outcomes[begin + i].status));
+      if (!found[i]) continue;
+      Status& outcome = outcomes[begin + i].status;
+      if (!found[i]->is_run) outcome = end_offer(found[i]->id, std::move(outcome));
+      finish(*found[i], std::move(outcome));
     }
   }
   waiter_->notify();
@@ -356,14 +366,23 @@ bool Session::ask_again(const Outcome& outcome) {
     if (!is_first) return;
     found->second.loss = outcome.status;
     if (wiring_.is_process) outbox.said.push_back({.kind = Said::Kind::kGot, .id = outcome.id});
-    outbox.said.push_back(
-        {.kind = Said::Kind::kFetch, .id = found->second.array, .object = outcome.id, .first = 1});
+    outbox.said.push_back({.kind = Said::Kind::kFetch,
+                           .id = found->second.array,
+                           .object = outcome.id,
+                           .first = kIsAgain | (wiring_.data ? kMayBeOffered : 0)});
   });
   return is_said && is_first;
 }
 
 void Session::on_fetched(std::vector<Outcome>& outcomes) {
   for (Outcome& outcome : outcomes) {
+    // It is written now: the outcome counts when that is over.
+    if (const auto stream = streams_.find(outcome.id); stream != streams_.end()) {
+      const Offered& from = stream->second.from;
+      stream->second.outcome = std::move(outcome);
+      wiring_.data->cancel(from.host, {from.request, from.offer});
+      continue;
+    }
     if (ask_again(outcome)) continue;
     std::shared_ptr<internal::FetchSink> sink;
     {
@@ -475,6 +494,11 @@ void Session::end(Status why) {
       outbox_.is_last = true;
       records = in_flight_.take_all();
       fetches.swap(fetches_);
+      // What is written now has its outcome when that is over.
+      for (auto next = fetches.begin(); next != fetches.end();) {
+        const auto fetch = next++;
+        if (fetch->second.is_streaming) fetches_.insert(fetches.extract(fetch));
+      }
       requests.swap(requests_);
       asked.swap(asked_);
     }

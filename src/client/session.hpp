@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -27,6 +28,7 @@
 #include "seaway/app/runtime.hpp"
 #include "seaway/client.hpp"
 #include "transport/bulk.hpp"
+#include "transport/data_plane.hpp"
 
 namespace seaway::client {
 
@@ -43,6 +45,12 @@ struct Wiring {
   std::function<Result<std::shared_ptr<internal::Caller>>()> open_caller = {};
   std::uint32_t islands = 1, hosts = 1, devices = 1;  // Hosts and devices of each island.
   bool is_process = false;                            // The other roles are in other processes.
+  transport::DataPlane* data = nullptr;  // How large values come and go then; null: as others.
+  /// Hands a part of a file over to `host`, where array `array` lies in it from then on. `done`, on
+  /// the control thread: an error when that cannot be. Empty: it cannot.
+  std::function<void(HostId host, ArrayId array, const transport::Payload& payload,
+                     std::function<void(Status)> done)>
+      give_file = {};
   /// Who counts arrays that several processes share; null: there is only this one.
   ArrayKeeper* keeper = nullptr;
   /// Of a delegate: another process says hello and goodbye for it, and hands it what comes back.
@@ -94,6 +102,9 @@ class Session : public std::enable_shared_from_this<Session> {
   // Uploads (upload.cpp).
   Record* put(TensorType type, const std::byte* data, std::size_t elements,
               const NamedSharding& sharding, HostBufferSemantics semantics);
+  /// The same of what lies in `file` from byte `offset` on.
+  Record* put_file(TensorType type, std::shared_ptr<const transport::SourceFile> file,
+                   std::uint64_t offset, const NamedSharding& sharding);
 
   // Questions with an answer (requests.cpp). Blocking; `what` names the question in messages.
   using BuildRequest = std::function<Frame(std::uint64_t request)>;
@@ -150,13 +161,31 @@ class Session : public std::enable_shared_from_this<Session> {
   void on_resolved(std::vector<Outcome>& outcomes);
   void on_reply(std::uint64_t request, Result<std::string> answer);
   void on_fetched(std::vector<Outcome>& outcomes);
-  void on_pull(ArrayId array, HostId host);
+  /// `fetches`: the host takes large uploads over a connection for data.
+  void on_pull(ArrayId array, HostId host, bool fetches);
   void on_value(std::uint64_t request, std::span<const std::byte> value);
   void on_run_timeout(RunId run, std::uint64_t timeout_ns);
   void on_request_timeout(std::uint64_t request, std::uint64_t timeout_ns);
   /// A timer that on_resolved() or on_reply() is to stop.
   void keep_timer(const TimeLimit& limit, actor::TimerId timer);
   void stop_all_timers();
+
+  // Large values, over connections for data (streams.cpp). Control thread.
+  struct Offered {
+    HostId host = 0;
+    std::uint64_t request = 0;
+    std::uint32_t offer = 0;
+    std::uint64_t bytes = 0;
+  };
+  /// A host offers what was asked for.
+  void on_offered(const Offered& offered);
+  /// `host` waits for a connection for data.
+  void on_call(HostId host);
+  /// The session is closed: nothing is fetched or offered any more.
+  void stop_streams();
+  /// No fetch ends any more: what has none gets its outcome.
+  void end_streams();
+
   const Wiring& wiring() const { return wiring_; }
   const Frame& poke() const { return poke_; }
   void set_actor(actor::Address address) { actor_ = std::move(address); }
@@ -181,6 +210,23 @@ class Session : public std::enable_shared_from_this<Session> {
     std::shared_ptr<internal::FetchSink> sink;
     ArrayId array = 0;
     Status loss = {};  // Said by a host; the controller is asked whether the value is made again.
+    std::shared_ptr<const Origin> origin = {};  // Where large values may be offered:
+    std::uint32_t index = 0;                    // which one it is,
+    bool is_streaming = false;                  // and whether it is written now.
+  };
+  /// A value that is written to where it is wanted.
+  struct Stream {
+    Offered from;
+    std::span<std::byte> target;
+    std::shared_ptr<internal::FetchSink> sink;  // It may own the target.
+    std::optional<Offered> next = {};           // Offered meanwhile, by somebody else.
+    std::optional<Outcome> outcome = {};        // Said meanwhile.
+  };
+  /// An upload that is so large that it may be offered.
+  struct LargePut {
+    ArraySpec spec;
+    std::shared_ptr<const transport::FileView> file = {};  // Where its bytes are.
+    std::optional<HostId> reader = {};
   };
 
   Status check_arguments(const ProgramRecord& program, std::span<const Array> arguments) const;
@@ -196,6 +242,11 @@ class Session : public std::enable_shared_from_this<Session> {
   Record* execute_locally(const ProgramRecord& program, std::span<const Array> arguments,
                           Record* record);
   Status reserve_upload(std::uint64_t bytes);
+  Result<std::shared_ptr<SpecRecord>> check_put(const ArraySpec& wanted);
+  Record* refuse_put(const ArraySpec& wanted, Status status);
+  Record* begin_put(const ArraySpec& wanted, std::shared_ptr<SpecRecord> known, ArrayId array,
+                    transport::Payload payload);
+  void send_upload(ArrayId array, HostId host, bool fetches, const transport::Payload& payload);
   std::uint64_t request_timeout_ns() const;
   /// Appends under the lock; wakes the actor if it may be asleep. False once closed.
   template <class Append>
@@ -203,6 +254,10 @@ class Session : public std::enable_shared_from_this<Session> {
   bool say_frame(Frame frame);
   bool ask_again(const Outcome& outcome);
   void finish(Record& record, Status status);
+  void say_taken(const Offered& offered);
+  void end_stream(std::uint64_t request, const Status& status);
+  bool offer_upload(ArrayId array, HostId host, transport::Payload payload);
+  Status end_offer(ArrayId array, Status outcome);
   void stop_timer(bool is_run, std::uint64_t id);
   Status closed_status();
   void end(Status why);
@@ -222,13 +277,15 @@ class Session : public std::enable_shared_from_this<Session> {
   std::atomic<std::uint32_t> runs_in_flight_ = 0;
   std::atomic<std::uint64_t> upload_bytes_ = 0;
 
-  std::map<std::pair<bool, std::uint64_t>, actor::TimerId> timers_;  // Control thread only.
+  std::map<std::pair<bool, std::uint64_t>, actor::TimerId> timers_;  // Control thread only;
+  std::map<std::uint64_t, Stream> streams_;                          // the same, by request.
 
   std::mutex mutex_;  // Guards what follows; nothing is called under it but containers.
   Status end_;        // Why it is closed.
   Outbox outbox_;
   FlightTable in_flight_;
   std::map<std::uint64_t, PendingFetch> fetches_;
+  std::map<ArrayId, LargePut> large_puts_;
   std::map<std::uint64_t, PendingRequest> requests_;
   std::map<std::uint64_t, Record*> asked_;  // Imports, with a reference each.
 

@@ -76,6 +76,7 @@ void SessionActor::drain() {
     dropped_.clear();
   }
   if (outbox_.is_last) {
+    session_->stop_streams();
     session_->stop_all_timers();
     session_->set_flush({});
     if (is_bound_) session_->wiring().router->unbind(actor::Role::kClient, session_->id());

@@ -7,9 +7,13 @@
 #include <span>
 
 #include "seaway/sharding.hpp"
+#include "transfer/reshard_plan.hpp"
 #include "transport/bulk.hpp"
 
 namespace seaway::client {
+
+/// How a value of this sharding lies on the devices of its mesh.
+transfer::Placement placement_of(const NamedSharding& sharding);
 
 /// Distance between shards of `shard_bytes` each in one payload: a multiple of 64 bytes, and for
 /// several shards not of 4096.

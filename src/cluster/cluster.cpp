@@ -8,7 +8,9 @@
 
 #include "actor/control_engine.hpp"
 #include "cluster/credentials.hpp"
+#include "cluster/plugins.hpp"
 #include "cluster/process.hpp"
+#include "cluster/spill_room.hpp"
 #include "transport/address_text.hpp"
 
 namespace seaway {
@@ -22,8 +24,10 @@ cluster::CredentialFiles cluster::credential_files_of_environment() {
           variable("SEAWAY_KEY_FILE")};
 }
 
-Cluster::State::State(const cluster::EmbeddedOptions& options, device::Compiler compiler)
-    : events(options.events) {
+Cluster::State::State(const cluster::EmbeddedOptions& options, device::Compiler compiler,
+                      std::vector<std::unique_ptr<UnnamedFile>> spill_files,
+                      std::unique_ptr<pjrt::PluginDevices> plugin)
+    : events(options.events), devices(std::move(plugin)) {
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   arena = std::make_unique<function::TbbParallelism>(options.threads > 0 ? options.threads : cores);
   // The end of a gang tells its start as well; a start of its own is for the simulator's checkers.
@@ -33,8 +37,8 @@ Cluster::State::State(const cluster::EmbeddedOptions& options, device::Compiler 
   embedded = std::make_unique<cluster::Embedded>(
       options, *engine, events,
       [this, &compiler](IslandId, std::function<void()> on_progress) {
-        return std::make_unique<device::CpuBackend>(*engine, *arena, std::move(on_progress),
-                                                    compiler);
+        return cluster::make_backend(devices.get(), *engine, *arena, std::move(on_progress),
+                                     compiler);
       },
       [this, count = options.workers] {
         std::vector<actor::Engine*> engines;
@@ -43,6 +47,11 @@ Cluster::State::State(const cluster::EmbeddedOptions& options, device::Compiler 
           engines.push_back(workers.back().get());
         }
         return engines;
+      },
+      app::AppsTuning{},
+      [this, &spill_files](IslandId island) -> std::unique_ptr<store::SpillFile> {
+        if (island >= spill_files.size()) return nullptr;
+        return std::make_unique<store::DiskSpill>(*engine, std::move(spill_files[island]));
       });
 }
 
@@ -51,6 +60,7 @@ Cluster::State::State(std::string address_there) : address(std::move(address_the
 Cluster::State::~State() {
   if (!embedded) return;
   arena->close();  // What still runs there reads and writes arrays, which end with their hosts.
+  embedded->close_backends();
   // Actors first: they may still run programs.
   embedded->detach_apps();
   for (const auto& worker : workers) worker->stop();
@@ -70,18 +80,30 @@ Result<Cluster> Cluster::start(std::string spec) {
   }
   auto options = cluster::parse_embedded(spec);
   if (!options.ok()) return options.status();
+  std::vector<std::unique_ptr<UnnamedFile>> spill_files;
+  for (IslandId island = 0; options->spill_memory > 0 && island < options->islands; ++island) {
+    auto file = cluster::make_spill_file(*options);
+    if (!file.ok()) return file.status();
+    spill_files.push_back(std::move(*file));
+  }
+  std::unique_ptr<pjrt::PluginDevices> plugin;
+  if (Status status = cluster::open_plugin(*options, options->islands, plugin); !status.ok()) {
+    return status;
+  }
   // The last handle may go on one of its own threads, which cannot wait for itself.
-  return Cluster(std::shared_ptr<State>(new State(*options), [](State* state) {
-    bool is_own_thread = state->engine->on_control_thread();
-    for (const auto& worker : state->workers) {
-      is_own_thread = is_own_thread || worker->on_control_thread();
-    }
-    if (is_own_thread) {
-      std::thread([state] { delete state; }).detach();
-    } else {
-      delete state;
-    }
-  }));
+  return Cluster(std::shared_ptr<State>(
+      new State(*options, function::compile_cpu, std::move(spill_files), std::move(plugin)),
+      [](State* state) {
+        bool is_own_thread = state->engine->on_control_thread();
+        for (const auto& worker : state->workers) {
+          is_own_thread = is_own_thread || worker->on_control_thread();
+        }
+        if (is_own_thread) {
+          std::thread([state] { delete state; }).detach();
+        } else {
+          delete state;
+        }
+      }));
 }
 
 Result<Client> Cluster::connect(ClientOptions options) const {

@@ -56,6 +56,10 @@ class Visitor {
   Status visit_client(Message::Reader message) {
     if (message.getClient() != from_.index) return wrong("client", message.getClient());
     if (to_.role == Role::kHost) {
+      if (message.isTaken()) {
+        for (const auto taken : message.getTaken()) read(taken.getRequest());
+        return {};
+      }
       if (!message.isBulk()) return stray(message);
       const auto bulk = message.getBulk();
       if (bulk.getKind() != wire::Bulk::Kind::UPLOAD) return stray(message);
@@ -139,15 +143,32 @@ class Visitor {
         if (bulk.getKind() != wanted) break;
         if (to_.role != Role::kClient && to_.role != Role::kHost) break;
         read(bulk.getData().size());
+        const bool is_offer = to_.role == Role::kClient && bulk.getStreams() > 0;
+        if (is_offer && bulk.getHost() != from_.index) return wrong("host", bulk.getHost());
         return {};
       }
       case Message::FETCHED:
-      case Message::PULL:
         if (to_.role == Role::kClient) return {};  // Who ignores what is none.
         break;
+      case Message::PULL:
+        if (to_.role != Role::kClient) break;
+        return message.getPull().getHost() == from_.index
+                   ? Status()
+                   : wrong("host", message.getPull().getHost());
+      case Message::CALL_FOR_DATA:
+        if (to_.role != Role::kClient) break;
+        return message.getCallForData() == from_.index ? Status()
+                                                       : wrong("host", message.getCallForData());
+      case Message::EXCHANGE_WORDS:
+        if (!is_own_annex()) break;
+        return visit_words(message.getExchangeWords(), 0);
       case Message::ANNEX_ORDERS:
         if (!is_own_annex()) break;
         for (const auto order : message.getAnnexOrders()) read(order);
+        return {};
+      case Message::WEIGHTS:
+        if (!is_own_annex()) break;
+        for (const auto weight : message.getWeights()) read(weight.getTenant());
         return {};
       case Message::COMPILE: {
         if (!is_own_annex()) break;
@@ -178,15 +199,35 @@ class Visitor {
     return stray(message);
   }
 
-  /// To the host of its island, and to nobody else.
+  Status visit_words(wire::ExchangeWords::Reader said, std::uint32_t host) {
+    if (said.getHost() != host) return wrong("host", said.getHost());
+    for (const auto word : said.getWords()) {
+      if (word.isPacked()) read(word.getPacked().size());
+      if (word.isLent()) read(word.getLent().getPieces().size());
+      if (word.isFailed()) read(word.getFailed().getMessage().size());
+    }
+    return {};
+  }
+
+  /// To the hosts of its island, and to nobody else.
   Status visit_annex(Message::Reader message) {
     const bool is_own_host =
         to_.role == Role::kHost && to_.index == actor::island_of_annex(from_.index);
+    const bool is_neighbour = to_.role == Role::kAnnex && actor::island_of_annex(to_.index) ==
+                                                              actor::island_of_annex(from_.index);
+    if (message.isExchangeWords() && (is_own_host || is_neighbour)) {
+      return visit_words(message.getExchangeWords(), actor::host_of_annex(from_.index));
+    }
     if (!is_own_host) return stray(message);
     switch (message.which()) {
       case Message::ANNEX_ANSWERS:
         for (const auto answer : message.getAnnexAnswers()) {
-          read(answer.getMessage().size() + answer.getData().size());
+          read(answer.getMessage().size());
+          if (answer.isData()) read(answer.getData().size());
+          if (answer.isLent()) read(answer.getLent().getBytes());
+          if (answer.isNews() && answer.getNews().getHost() != actor::host_of_annex(from_.index)) {
+            return wrong("host", answer.getNews().getHost());
+          }
         }
         return {};
       case Message::COMPILED:
@@ -300,17 +341,20 @@ class Visitor {
         return read(order.getMake().getRoom());
       case wire::AnnexOrder::WRITE:
         read(order.getWrite().getRange());
-        return read(order.getWrite().getData().size());
+        return order.getWrite().isData() ? read(order.getWrite().getData().size())
+                                         : read(order.getWrite().getLent().getBytes());
       case wire::AnnexOrder::READ:
         return read(order.getRead().getRange());
       case wire::AnnexOrder::RUN: {
         const auto run = order.getRun();
         for (const auto operand : run.getOperands()) read(operand.getRoom());
         for (const auto output : run.getOutputs()) read(output.getRoom());
+        for (const auto wanted : run.getReads()) read(wanted.getRange());
         return read(run.getScratch().getRoom());
       }
       case wire::AnnexOrder::DROP:
       case wire::AnnexOrder::FORGET:
+      case wire::AnnexOrder::TAKEN:
         return;  // Numbers; a kind of a later version is for the annex to refuse.
     }
   }

@@ -9,7 +9,8 @@ namespace seaway::cluster {
 
 Embedded::Embedded(const EmbeddedOptions& options, actor::Engine& engine,
                    events::EventStream& events, const BackendFactory& make_backend,
-                   ActorEngines actor_engines, app::AppsTuning apps_tuning)
+                   ActorEngines actor_engines, app::AppsTuning apps_tuning,
+                   const SpillFactory& make_spill)
     : options_(options),
       engine_(engine),
       events_(events),
@@ -30,6 +31,7 @@ Embedded::Embedded(const EmbeddedOptions& options, actor::Engine& engine,
     router_.bind(actor::Role::kIsland, island,
                  engine.spawn("scheduler" + std::to_string(island), std::move(scheduler)));
     backends_.push_back(make_backend(island, [this, island] { hosts_[island]->idle(); }));
+    spills_.push_back(make_spill ? make_spill(island) : nullptr);
     device::LinkArrival arrival;
     if (links_) {
       arrival = [this, island](HostId peer, std::uint64_t now_ns, std::uint64_t bytes) {
@@ -38,7 +40,8 @@ Embedded::Embedded(const EmbeddedOptions& options, actor::Engine& engine,
     }
     auto host = std::make_unique<device::HostActor>(
         host_options(options, island),
-        device::HostWiring{engine, router_, bulk_, natives_, events, std::move(arrival)},
+        device::HostWiring{engine, router_, bulk_, natives_, events, std::move(arrival), nullptr,
+                           nullptr, spills_.back().get()},
         *backends_.back());
     hosts_.push_back(host.get());
     router_.bind(actor::Role::kHost, island,
@@ -79,6 +82,10 @@ app::Apps& Embedded::apps() {
 void Embedded::detach_apps() {
   std::lock_guard guard(apps_mutex_);
   if (apps_) apps_->detach();
+}
+
+void Embedded::close_backends() {
+  for (const auto& backend : backends_) backend->close();
 }
 
 Result<Client> Embedded::connect(ClientOptions options, std::shared_ptr<void> keep_alive) {

@@ -25,6 +25,7 @@
 #include "island/scheduler_actor.hpp"
 #include "program/slice_binder.hpp"
 #include "seaway/client.hpp"
+#include "store/spill_file.hpp"
 #include "transport/bulk.hpp"
 #include "transport/link.hpp"
 
@@ -40,7 +41,10 @@ struct EmbeddedOptions {
   std::uint64_t device_memory = std::uint64_t{1} << 30;  // Of each device.
   std::uint64_t host_memory = std::uint64_t{4} << 30;    // Spill room of each host.
   std::uint64_t send_memory = std::uint64_t{256} << 20;  // For overtakers' sends, each host.
-  std::uint32_t threads = 0;                             // For large kernels; 0: all cores.
+  /// Of the spill room of each host, so much is memory; for the rest there is a file. 0: all is.
+  std::uint64_t spill_memory = 0;
+  std::string spill_directory = {};  // Of that file; empty: the system's for temporary files.
+  std::uint32_t threads = 0;         // For large kernels; 0: all cores.
   island::Policy policy = island::Policy::kFifo;
   transport::LinkOptions links;  // Between islands, in each direction; shared by all tenants.
   std::uint32_t events = 16384;  // How many the stream keeps; few enough to stay in a cache.
@@ -52,6 +56,10 @@ struct EmbeddedOptions {
   /// Checksums of values, and gangs that run twice: off. device::Integrity says what they find, and
   /// what they cost.
   device::Integrity integrity = {};
+  device::ExchangeOptions exchange = {};  // Of islands with several hosts.
+  /// Whose devices they are: the path of a PJRT plugin; empty: built in.
+  std::string plugin = {};
+  std::string executable_cache = {};  // Directory of what it has compiled; empty: nothing is kept.
 };
 
 /// Reads "embedded:islands=2,devices=4,device_memory=64MiB". Errors: kInvalidArgument naming the
@@ -60,13 +68,16 @@ Result<EmbeddedOptions> parse_embedded(std::string_view spec);
 
 /// Whether a cluster of processes can be made of that, where hosts are processes. Errors:
 /// kInvalidArgument for hosts that are more than actor::kHostsMax or do not divide the devices, and
-/// for checks of integrity on devices of several hosts.
+/// for checks of integrity on devices of several hosts, or a plugin's.
 Status check_for_processes(const EmbeddedOptions& options);
 
 /// Makes the devices of one island, or those of them that an annex lends it. `on_progress` is
 /// called on the control thread whenever work that was started has finished.
 using BackendFactory = std::function<std::unique_ptr<device::Backend>(
     IslandId island, std::function<void()> on_progress)>;
+
+/// Makes the file of one island's host, where it has one. Null: its spill room is memory.
+using SpillFactory = std::function<std::unique_ptr<store::SpillFile>(IslandId island)>;
 
 /// The engines that run actors, made when they are first needed; they outlive the cluster's roles.
 using ActorEngines = std::function<std::vector<actor::Engine*>()>;
@@ -78,7 +89,7 @@ class Embedded {
  public:
   Embedded(const EmbeddedOptions& options, actor::Engine& engine, events::EventStream& events,
            const BackendFactory& make_backend, ActorEngines actor_engines = {},
-           app::AppsTuning apps_tuning = {});
+           app::AppsTuning apps_tuning = {}, const SpillFactory& make_spill = {});
   ~Embedded();
 
   /// A new client. `keep_alive` lives as long as it does.
@@ -103,6 +114,8 @@ class Embedded {
   bool has_apps() const { return apps_ != nullptr; }
   /// Before the actors' engines stop.
   void detach_apps();
+  /// Before the engine stops: see device::Backend::close().
+  void close_backends();
   device::HostCore& host(IslandId island) { return hosts_[island]->core(); }
 
  private:
@@ -115,6 +128,7 @@ class Embedded {
   std::unique_ptr<program::SliceBinder> binder_;
   std::optional<transport::ClusterLinks> links_;  // Without: payload arrives at once.
   std::vector<std::unique_ptr<device::Backend>> backends_;
+  std::vector<std::unique_ptr<store::SpillFile>> spills_;
   controller::ControllerActor* controller_ = nullptr;  // Owned by the engine, as all actors.
   std::vector<island::SchedulerActor*> schedulers_;
   std::vector<device::HostActor*> hosts_;

@@ -72,6 +72,16 @@ struct Writer {
     memory.setOfLife(question.of_life);
     memory.setPass(data_of(question.pass));
   }
+  void operator()(const FileQuestion& question) {
+    auto file = builder.initFile();
+    file.setProcess(question.process);
+    file.setLife(question.life);
+    file.setPass(data_of(question.pass));
+    file.setArray(question.array);
+    file.setOffset(question.offset);
+    file.setBytes(question.bytes);
+    file.setStride(question.stride);
+  }
 };
 
 /// kProtocolError for what a later version may mean.
@@ -155,6 +165,13 @@ Result<Question> read_question(const Frame& frame) {
         const auto memory = asked.getMemory();
         question = MemoryQuestion{memory.getProcess(), memory.getLife(), memory.getOfLife(),
                                   text_of(memory.getPass())};
+        return {};
+      }
+      case wire::Question::FILE: {
+        const auto file = asked.getFile();
+        question = FileQuestion{file.getProcess(), file.getLife(),   text_of(file.getPass()),
+                                file.getArray(),   file.getOffset(), file.getBytes(),
+                                file.getStride()};
         return {};
       }
     }

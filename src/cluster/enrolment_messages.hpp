@@ -50,9 +50,17 @@ struct MemoryQuestion {
   std::uint32_t of_life = 0;  // and whom.
   std::string pass;
 };
-using Question =
-    std::variant<EnrolQuestion, AnnounceQuestion, FindQuestion, StatusQuestion, StopQuestion,
-                 WhyQuestion, NativeQuestion, VouchQuestion, DrainQuestion, MemoryQuestion>;
+/// With which the descriptor of a file comes.
+struct FileQuestion {
+  transport::ProcessId process = 0;  // A client,
+  std::uint32_t life = 0;
+  std::string pass;
+  ArrayId array = 0;  // and an array of its, which lies in the file:
+  std::uint64_t offset = 0, bytes = 0, stride = 0;
+};
+using Question = std::variant<EnrolQuestion, AnnounceQuestion, FindQuestion, StatusQuestion,
+                              StopQuestion, WhyQuestion, NativeQuestion, VouchQuestion,
+                              DrainQuestion, MemoryQuestion, FileQuestion>;
 
 Frame to_frame(const Question& question);
 /// Errors: kProtocolError.

@@ -6,33 +6,38 @@
 
 namespace seaway::cluster {
 
-using actor::Role;
-
 namespace {
 
 constexpr std::uint64_t kCallNs = 2'000'000'000;
 
 }  // namespace
 
-HostData::HostData(actor::Engine& engine, transport::IoLoop& loop, Options options, Find find,
-                   std::function<void()> on_progress)
+HostData::HostData(actor::Engine& engine, transport::IoLoop& loop, Options options, Calls calls)
     : loop_(loop),
       options_(std::move(options)),
-      find_(std::move(find)),
+      calls_(std::move(calls)),
       plane_(engine.clock(), options_.plane,
              {[&engine](std::function<void()> work) { engine.post(std::move(work)); },
               [this](transport::DataPeer peer, const auto& done) { dial(peer, done); },
-              std::move(on_progress)}) {}
+              calls_.on_progress}) {}
 
 void HostData::accept(transport::ProcessId peer, std::unique_ptr<transport::DataSocket> socket) {
-  const bool is_role = peer <= last_role_process(options_.shape);
-  const RoleName name = is_role ? role_of(peer, options_.shape) : RoleName();
-  if (is_role && name.role == Role::kHost) plane_.accept(name.index, std::move(socket));
+  const RoleName name = role_of(peer, options_.shape);
+  const auto who = name.role == actor::Role::kClient
+                       ? std::optional(actor::data_peer_of_client(name.index))
+                       : data_peer_of(name);
+  if (who) plane_.accept(*who, std::move(socket));
 }
 
-void HostData::dial(HostId peer, const transport::SocketDataPlane::Calls::Dialed& done) {
-  const transport::ProcessId process = process_of({Role::kHost, peer}, options_.shape);
-  find_(process, [this, process, done](const Result<std::string>& address) {
+void HostData::dial(transport::DataPeer peer,
+                    const transport::SocketDataPlane::Calls::Dialed& done) {
+  const RoleName name = role_of_peer(peer);
+  const transport::ProcessId process = process_of(name, options_.shape);
+  if (name.role == actor::Role::kClient) {
+    calls_.call_back(name.index);
+    return done(Status(StatusCode::kHostLost, to_string(name) + " was asked to connect"));
+  }
+  calls_.find(process, [this, process, done](const Result<std::string>& address) {
     if (!address.ok()) return done(address.status());
     transport::call_for_data(
         loop_, *address, {options_.self, process, options_.cluster, options_.pass, options_.life},

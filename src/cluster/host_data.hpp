@@ -1,4 +1,4 @@
-// HostData: how a host's process fetches large values from others, and gives them its own.
+// HostData: how a process fetches large values from hosts, and hosts theirs from it.
 
 #pragma once
 
@@ -15,8 +15,9 @@
 
 namespace seaway::cluster {
 
-/// Connections for data between hosts, which are introduced like all others and then left to
-/// threads of their own. Control thread; engine and loop outlive it.
+/// Connections for data between hosts, and of clients with hosts, which are introduced like all
+/// others and then left to threads of their own. Clients call hosts, which cannot call them.
+/// Control thread; engine and loop outlive it.
 class HostData {
  public:
   struct Options {
@@ -32,20 +33,25 @@ class HostData {
   using Find =
       std::function<void(transport::ProcessId peer, std::function<void(Result<std::string>)> done)>;
 
-  HostData(actor::Engine& engine, transport::IoLoop& loop, Options options, Find find,
-           std::function<void()> on_progress);
+  struct Calls {
+    Find find;
+    std::function<void()> on_progress;
+    /// A connection is wanted to a client, who is to make it. Of hosts.
+    std::function<void(ClientId client)> call_back = {};
+  };
+  HostData(actor::Engine& engine, transport::IoLoop& loop, Options options, Calls calls);
 
   transport::DataPlane& plane() { return plane_; }
   void close() { plane_.close(); }
-  /// `peer` may talk, and has connected. Of whoever is no host nothing is heard.
+  /// `peer` may talk, and has connected. Of who is neither host nor client nothing is heard.
   void accept(transport::ProcessId peer, std::unique_ptr<transport::DataSocket> socket);
 
  private:
-  void dial(HostId peer, const transport::SocketDataPlane::Calls::Dialed& done);
+  void dial(transport::DataPeer peer, const transport::SocketDataPlane::Calls::Dialed& done);
 
   transport::IoLoop& loop_;
   const Options options_;
-  const Find find_;
+  const Calls calls_;
   transport::SocketDataPlane plane_;
 };
 

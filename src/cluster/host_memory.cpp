@@ -8,7 +8,6 @@
 
 namespace seaway::cluster {
 
-using actor::Role;
 using transport::SharedRegion;
 
 namespace {
@@ -37,7 +36,7 @@ Status HostMemory::may_read(const Sessions& sessions, const transport::Caller& c
     return {StatusCode::kPermissionDenied, "the memory of a host is read on its machine alone"};
   }
   const bool is_host = question.process <= last_role_process(options_.shape) &&
-                       role_of(question.process, options_.shape).role == Role::kHost;
+                       data_peer_of(role_of(question.process, options_.shape));
   if (!is_host) {
     return {StatusCode::kPermissionDenied, "process " + std::to_string(question.process) +
                                                " is no host; the memory of one is read by others"};
@@ -59,8 +58,8 @@ void HostMemory::lend(const Sessions& sessions, const transport::Caller& caller,
   done(done_frame(), file_);
 }
 
-void HostMemory::fetch(HostId host, std::uint32_t life, const Take& take) {
-  const transport::ProcessId peer = process_of({Role::kHost, host}, options_.shape);
+void HostMemory::fetch(transport::DataPeer host, std::uint32_t life, const Take& take) {
+  const transport::ProcessId peer = process_of(role_of_peer(host), options_.shape);
   transport::ask(
       loop_, options_.controller, options_.cluster, to_frame(FindQuestion{peer}), kAskNs,
       [this, life, take, here = std::weak_ptr<bool>(is_here_)](const Result<Frame>& answer) {

@@ -47,7 +47,7 @@ class HostMemory {
   using Take = std::function<void(Result<transport::SharedRegion>)>;
   Status may_read(const Sessions& sessions, const transport::Caller& caller,
                   const MemoryQuestion& question) const;
-  void fetch(HostId host, std::uint32_t life, const Take& take);
+  void fetch(transport::DataPeer host, std::uint32_t life, const Take& take);
   void ask_at(const std::string& addresses, std::uint32_t life, const Take& take);
 
   transport::IoLoop& loop_;

@@ -76,6 +76,16 @@ std::string DeviceStats::to_string() const {
          (delayed > 0 ? ", delayed " + std::to_string(delayed) + " of the gangs" : "");
 }
 
+std::string SpillStats::to_string() const {
+  return "island " + std::to_string(island) + ", host room: " + std::to_string(memory_bytes) +
+         " bytes in memory, " + std::to_string(file_bytes) + " in the file; " +
+         std::to_string(writes) + " arrays written, " + std::to_string(reads_ahead) +
+         " read ahead, " + std::to_string(reads_waited) + " waited for" +
+         (failures > 0
+              ? ", " + std::to_string(failures) + (failures == 1 ? " failure" : " failures")
+              : "");
+}
+
 std::string MessageStats::to_string() const {
   return std::to_string(frames) + " frames of " + std::to_string(bytes) + " bytes";
 }
@@ -85,6 +95,7 @@ std::string ClusterStats::to_string() const {
                      to_islands.to_string() + ", to hosts " + to_hosts.to_string() +
                      ", to clients " + to_clients.to_string();
   for (const DeviceStats& device : devices) text += "\n" + device.to_string();
+  for (const SpillStats& spill : spills) text += "\n" + spill.to_string();
   return text + "\n";
 }
 
@@ -110,6 +121,16 @@ Result<ClusterStats> stats(const Cluster& cluster) {
                                .peak_bytes = state.peak_bytes,
                                .budget_bytes = state.budget_bytes,
                                .delayed = state.gangs_delayed});
+      }
+      if (const store::SpillTiers* const tiers = embedded.host(island).spill_tiers()) {
+        const store::SpillCounts& counts = tiers->counts();
+        all.spills.push_back({.island = island,
+                              .memory_bytes = counts.memory_bytes,
+                              .file_bytes = counts.file_bytes,
+                              .writes = counts.writes,
+                              .reads_ahead = counts.reads_ahead,
+                              .reads_waited = counts.reads_waited,
+                              .failures = counts.failures});
       }
     }
     all.to_controller = messages_to(embedded, actor::Role::kController);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/probe.hpp"
 #include "client/session.hpp"
 #include "cluster/door.hpp"
 #include "cluster/member_messages.hpp"
@@ -94,7 +95,7 @@ void Member::play(const BackendFactory& make_backend) {
       auto role = std::make_unique<device::HostActor>(
           options,
           device::HostWiring{engine, router_, bulk_, wiring_.natives, wiring_.events, nullptr,
-                             wiring_.near, wiring_.data},
+                             wiring_.near, wiring_.data, wiring_.spill},
           *backend_);
       host_ = role.get();
       return router_.bind(name.role, name.index,
@@ -104,8 +105,11 @@ void Member::play(const BackendFactory& make_backend) {
       const IslandId island = actor::island_of_annex(name.index);
       const std::uint32_t host = actor::host_of_annex(name.index);
       backend_ = make_backend(island, [this] { annex_->idle(); });
-      auto role =
-          std::make_unique<device::AnnexActor>(island, host, router_, wiring_.natives, *backend_);
+      auto role = std::make_unique<device::AnnexActor>(
+          island, host,
+          device::AnnexWiring{router_, wiring_.natives, wiring_.near, wiring_.data,
+                              options_.cluster.exchange},
+          *backend_);
       annex_ = role.get();
       return router_.bind(name.role, name.index,
                           engine.spawn("host" + std::to_string(island) + "." + std::to_string(host),
@@ -204,9 +208,20 @@ void Member::hear_relayed(const RoleName& from, std::uint32_t number, Frame fram
   if (!status.ok()) lose(from, status);
 }
 
+/// Of two hosts.
+bool Member::is_of_own_island(const RoleName& other) const {
+  const auto island_of = [](const RoleName& name) -> std::optional<IslandId> {
+    if (name.role == Role::kHost) return name.index;
+    if (name.role == Role::kAnnex) return actor::island_of_annex(name.index);
+    return std::nullopt;
+  };
+  const auto own = island_of(options_.name);
+  return own && own == island_of(other);
+}
+
 /// Schedulers and clients have nothing to say to each other, nor has one island's scheduler to
-/// another one's host. An annex talks with its own host, and the controller knows who lives;
-/// whoever has actors talks with whoever else has.
+/// another one's host. An annex talks with its island's other hosts, and the controller knows who
+/// lives; whoever has actors talks with whoever else has.
 bool Member::talks_with(const RoleName& other) const {
   const RoleName& self = options_.name;
   if (self.role == Role::kController) return true;
@@ -220,8 +235,7 @@ bool Member::talks_with(const RoleName& other) const {
       return self.role != Role::kAnnex || actors_ ||
              actor::island_of_annex(self.index) == other.index;
     case Role::kAnnex:
-      return actors_ ||
-             (self.role == Role::kHost && actor::island_of_annex(other.index) == self.index);
+      return actors_ || is_of_own_island(other);
     case Role::kClient:
       return self.role == Role::kHost || (self.role == Role::kAnnex && actors_);
   }
@@ -276,9 +290,11 @@ void Member::tell_role(const PeerNews& news) {
         });
   }
   const RoleName& self = options_.name;
-  if (wiring_.near && self.role == Role::kHost && news.name.role == Role::kHost) {
-    news.is_lost ? wiring_.near->lose(news.name.index)
-                 : wiring_.near->meet(news.name.index, news.life);
+  const auto host = data_peer_of(news.name);
+  const bool is_reader =
+      is_of_own_island(news.name) || (self.role == Role::kHost && news.name.role == Role::kHost);
+  if (wiring_.near && host && is_reader) {
+    news.is_lost ? wiring_.near->lose(*host) : wiring_.near->meet(*host, news.life);
   }
   const bool is_follower =
       self.role == Role::kIsland || self.role == Role::kHost || self.role == Role::kAnnex;
@@ -296,9 +312,21 @@ void Member::tell_role(const PeerNews& news) {
 }
 
 /// No role hears of annexes. For their host the loss of one is its own: what lay there is gone, and
-/// what ran there. The controller knows of hosts alone, which end with their annexes.
+/// what ran there. The controller knows of hosts alone, which end with their annexes. What one
+/// annex has said to another may be lost, too: their host learns of it by losing the one that
+/// tells.
 void Member::on_annex(const PeerNews& news) {
   const RoleName& self = options_.name;
+  if (annex_ && news.is_lost && is_of_own_island(news.name) &&
+      annex_->core().exchanges().has_begun()) {
+    SEAWAY_PROBE("an annex loses another one");
+    const RoleName host{Role::kHost, actor::island_of_annex(self.index)};
+    const Status why(StatusCode::kHostLost,
+                     to_string(self) + " has lost " + to_string(news.name) + ": " + news.reason);
+    wiring_.engine.post([this, host, why, here = std::weak_ptr<bool>(is_here_)] {
+      if (!here.expired()) peers_->begin_anew(host, why);
+    });
+  }
   if (self.role != Role::kHost || actor::island_of_annex(news.name.index) != self.index) return;
   if (annexes_.contains(news.name.index)) return orphan();
   if (news.is_lost) return;  // Nobody was there yet.
@@ -309,6 +337,23 @@ void Member::on_annex(const PeerNews& news) {
 void Member::orphan() {
   is_orphaned_ = true;
   options_.on_orphaned();
+}
+
+void Member::data_came() {
+  if (host_) host_->idle();
+  if (annex_) annex_->idle();
+}
+
+void Member::call_back(ClientId client) {
+  if (host_) host_->call_back(client);
+}
+
+Status Member::take_file(ArrayId array, transport::Payload payload) {
+  return host_->take_file(array, std::move(payload));
+}
+
+void Member::end_data() {
+  if (session_) session_->end_streams();
 }
 
 /// The first word of this life. A host has nothing to lend before its annexes are there, and for
@@ -347,6 +392,8 @@ Result<Client> Member::connect(ClientOptions options, std::shared_ptr<void> keep
     };
   }
   wiring.keeper = relay_.get();
+  wiring.data = wiring_.data;
+  wiring.give_file = wiring_.give_file;
   session_ = client::make_session(std::move(wiring), std::move(options));
   if (relay_) relay_->use(session_);
   if (Status status = session_->open(); !status.ok()) return status;

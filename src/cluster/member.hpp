@@ -21,6 +21,7 @@
 #include "events/event_stream.hpp"
 #include "function/native_registry.hpp"
 #include "seaway/client.hpp"
+#include "store/spill_file.hpp"
 #include "transport/bulk.hpp"
 #include "transport/data_plane.hpp"
 #include "transport/near_memory.hpp"
@@ -36,9 +37,15 @@ struct MemberWiring {
   function::NativeRegistry& natives;
   /// Of a host: what it lends to others of its machine, and reads of theirs; null: nothing.
   transport::NearMemory* near = nullptr;
-  /// Of a host: how large values come from others; null: as small ones. Whoever makes it says by
-  /// data_came() that something has ended.
+  /// Of a host or a client: how large values come from others; null: as small ones. Whoever makes
+  /// it says by data_came() that something has ended.
   transport::DataPlane* data = nullptr;
+  /// Of a host: where arrays lie that its memory has no room for; null: it has room for all.
+  store::SpillFile* spill = nullptr;
+  /// Of a client: see client::Wiring.
+  std::function<void(HostId host, ArrayId array, const transport::Payload& payload,
+                     std::function<void(Status)> done)>
+      give_file = {};
 };
 
 struct MemberOptions {
@@ -86,8 +93,20 @@ class Member {
   /// A client's: says hello and waits for the answer. From a body or a thread of its own.
   Result<Client> connect(ClientOptions options, std::shared_ptr<void> keep_alive = nullptr);
 
-  /// A host's: a fetch has ended.
-  void data_came() { host_->idle(); }
+  /// Of a host: see device::Backend::close(). Not on the control thread, and not while it ends.
+  void close_backend() {
+    if (backend_) backend_->close();
+  }
+  /// A fetch has ended.
+  void data_came();
+  /// A host's: it waits for a connection for data with a client that it cannot call.
+  void call_back(ClientId client);
+  /// A client's: no fetch ends any more.
+  void end_data();
+  /// A host's: an upload lies in a file. Errors: kProtocolError when it has other bytes.
+  Status take_file(ArrayId array, transport::Payload payload);
+  /// Values that are offered or fetched.
+  std::size_t open_data() const { return wiring_.data ? wiring_.data->open() : 0; }
 
   /// A client's: the others are told that it goes, as far as there are connections.
   void leave();
@@ -146,6 +165,7 @@ class Member {
   void begin_actors();
   void begin_sharing();
   void hear_relayed(const RoleName& from, std::uint32_t number, Frame frame);
+  bool is_of_own_island(const RoleName& other) const;
   bool talks_with(const RoleName& other) const;
   void meet_all();
   void hear(const RoleName& from, const RoleName& to, Frame frame);

@@ -1,6 +1,8 @@
 // Reading "embedded:islands=2,devices=4".
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 #include <string>
 
 #include "actor/router.hpp"
@@ -11,10 +13,10 @@ namespace seaway::cluster {
 namespace {
 
 constexpr std::string_view kKnown =
-    "islands, devices, hosts, workers, device_memory, host_memory, send_memory, threads, policy, "
-    "link_latency, "
-    "link_bandwidth, events, runs_in_flight, runs_shared_in_flight, shard_checksums, "
-    "replay_per_mille";
+    "islands, devices, hosts, workers, device_memory, host_memory, send_memory, spill_memory, "
+    "spill_directory, threads, policy, link_latency, link_bandwidth, events, runs_in_flight, "
+    "runs_shared_in_flight, shard_checksums, replay_per_mille, all_reduce, overlap, backend, "
+    "executable_cache";
 
 Status wrong(std::string_view word, std::string_view value, std::string_view wanted) {
   return invalid_argument("cluster option " + std::string(word) + "=" + std::string(value) +
@@ -39,6 +41,48 @@ Status read_bytes(std::string_view value, std::uint64_t& target) {
   return {};
 }
 
+Status read_spill_memory(std::string_view word, std::string_view value, std::uint64_t& target) {
+  Status status = read_bytes(value, target);
+  if (status.ok() && target == 0)
+    return wrong(word, value, "a size above 0; without it all is memory");
+  return status;
+}
+
+Status read_directory(std::string_view word, std::string_view value, std::string& target) {
+  constexpr std::size_t kPathMax = 4096;
+  if (value.empty() || value.front() != '/' || value.size() > kPathMax) {
+    return wrong(word, value, "the whole path of a directory, from / on, of at most 4096 bytes");
+  }
+  target = value;
+  return {};
+}
+
+Status read_backend(std::string_view word, std::string_view value, std::string& plugin) {
+  constexpr std::string_view kPlugin = "pjrt:";
+  constexpr std::size_t kPathMax = 4096;
+  plugin.clear();
+  if (value == "cpu") return {};
+  const std::string_view path = value.substr(std::min(value.size(), kPlugin.size()));
+  if (!value.starts_with(kPlugin) || !path.starts_with('/') || path.size() > kPathMax) {
+    return wrong(word, value, "cpu, or pjrt: and the whole path of a plugin, from / on");
+  }
+  plugin = path;
+  return {};
+}
+
+Status read_algorithm(std::string_view word, std::string_view value,
+                      std::optional<collective::Algorithm>& target) {
+  target.reset();
+  if (value == "auto") return {};
+  std::string known = "auto";
+  for (int i = 0; i <= static_cast<int>(collective::kLastAlgorithm); ++i) {
+    const auto algorithm = static_cast<collective::Algorithm>(i);
+    if (value == to_string(algorithm)) target = algorithm;
+    known += ", " + std::string(to_string(algorithm));
+  }
+  return target ? Status() : wrong(word, value, "one of " + known);
+}
+
 Status apply(std::string_view word, std::string_view value, EmbeddedOptions& options) {
   if (word == "islands")
     return read_count(word, value, transport::ClusterLinks::kIslandsMax, options.islands);
@@ -54,6 +98,8 @@ Status apply(std::string_view word, std::string_view value, EmbeddedOptions& opt
   if (word == "device_memory") return read_bytes(value, options.device_memory);
   if (word == "host_memory") return read_bytes(value, options.host_memory);
   if (word == "send_memory") return read_bytes(value, options.send_memory);
+  if (word == "spill_memory") return read_spill_memory(word, value, options.spill_memory);
+  if (word == "spill_directory") return read_directory(word, value, options.spill_directory);
   if (word == "link_latency" || word == "link_bandwidth") {
     return transport::set_link_option(options.links, word, value);
   }
@@ -64,6 +110,14 @@ Status apply(std::string_view word, std::string_view value, EmbeddedOptions& opt
   }
   if (word == "replay_per_mille") {
     return read_count(word, value, 1000, options.integrity.replay_per_mille);
+  }
+  if (word == "backend") return read_backend(word, value, options.plugin);
+  if (word == "executable_cache") return read_directory(word, value, options.executable_cache);
+  if (word == "all_reduce") return read_algorithm(word, value, options.exchange.algorithm);
+  if (word == "overlap") {
+    if (value != "on" && value != "off") return wrong(word, value, "on or off");
+    options.exchange.overlaps = value == "on";
+    return {};
   }
   if (word == "policy") {
     if (value != "fifo" && value != "shares") return wrong(word, value, "fifo or shares");
@@ -99,6 +153,15 @@ Result<EmbeddedOptions> parse_embedded(std::string_view spec) {
       return status;
     }
   }
+  if (!options.spill_directory.empty() && options.spill_memory == 0) {
+    return invalid_argument("cluster option spill_directory=" + options.spill_directory +
+                            " names a place for what has no room in memory, but memory has no "
+                            "limit; add spill_memory=256MiB");
+  }
+  if (!options.executable_cache.empty() && options.plugin.empty()) {
+    return invalid_argument("cluster option executable_cache=" + options.executable_cache +
+                            " is for what a plugin compiles; add backend=pjrt:/path/plugin.so");
+  }
   return options;
 }
 
@@ -115,6 +178,11 @@ Status check_for_processes(const EmbeddedOptions& options) {
                             ": the devices of an island are dealt to its hosts equally; choose a "
                             "multiple of " +
                             std::to_string(options.hosts) + " devices");
+  }
+  if (!options.plugin.empty()) {
+    return invalid_argument(hosts + " does not go with backend=pjrt:" + options.plugin +
+                            ": the devices of a plugin are those of one process; take more islands "
+                            "instead");
   }
   if (!options.integrity.shard_checksums && options.integrity.replay_per_mille == 0) return {};
   return invalid_argument(

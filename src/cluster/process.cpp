@@ -16,13 +16,16 @@
 #include "cluster/enrolment_messages.hpp"
 #include "cluster/gatehouse.hpp"
 #include "cluster/host_data.hpp"
+#include "cluster/host_files.hpp"
 #include "cluster/host_memory.hpp"
 #include "cluster/member.hpp"
+#include "cluster/passing_wires.hpp"
+#include "cluster/plugins.hpp"
 #include "cluster/questions.hpp"
 #include "cluster/registry.hpp"
+#include "cluster/spill_room.hpp"
 #include "events/event_stream.hpp"
 #include "function/native_registry.hpp"
-#include "function/tbb_parallelism.hpp"
 #include "transport/address_text.hpp"
 #include "transport/socket_wires.hpp"
 
@@ -43,37 +46,6 @@ constexpr std::uint64_t kLookNs = 250'000'000;
 void pause(actor::Engine& engine) {
   engine.wait([] { return false; }, engine.clock().now_ns() + kPauseNs);
 }
-
-/// Wires that may be taken away while those who use them still live: then nothing is said any more.
-class PassingWires final : public transport::Wires {
- public:
-  void use(std::unique_ptr<transport::SocketWires> wires) { wires_ = std::move(wires); }
-  transport::SocketWires* get() { return wires_.get(); }
-
-  void attach(ProcessId self, ProcessId peer, transport::WirePort port) override {
-    if (wires_) wires_->attach(self, peer, std::move(port));
-  }
-  void connect(ProcessId self, ProcessId peer) override {
-    if (wires_) wires_->connect(self, peer);
-  }
-  void write(ProcessId self, ProcessId peer, std::vector<std::byte> bytes) override {
-    if (wires_) wires_->write(self, peer, std::move(bytes));
-  }
-  void close(ProcessId self, ProcessId peer) override {
-    if (wires_) wires_->close(self, peer);
-  }
-  void forget(ProcessId self, ProcessId peer) override {
-    if (wires_) wires_->forget(self, peer);
-  }
-  bool goes_on_looking() const override { return true; }
-  bool is_barred(ProcessId self, ProcessId peer) const override {
-    return wires_ && wires_->is_barred(self, peer);
-  }
-  Status failure(ProcessId peer) const { return wires_ ? wires_->failure(peer) : Status(); }
-
- private:
-  std::unique_ptr<transport::SocketWires> wires_;
-};
 
 }  // namespace
 
@@ -114,6 +86,7 @@ struct Process::State {
   bool has_program() const {
     return options.name.role == Role::kHost || options.name.role == Role::kAnnex;
   }
+  bool is_host() const { return member && options.name.role == Role::kHost; }
   Shape shape() const { return Shape(cluster); }
 
   ProcessOptions options;
@@ -126,6 +99,7 @@ struct Process::State {
   events::EventStream events{16384};
   function::NativeRegistry natives;
   std::vector<NativeName> native_names;             // Of the registry.
+  std::unique_ptr<pjrt::PluginDevices> plugin;      // Of a host; null: devices are built in.
   std::unique_ptr<function::TbbParallelism> arena;  // Of a host or an annex.
   std::unique_ptr<actor::IoEngine> engine;
   // Control thread:
@@ -139,18 +113,21 @@ struct Process::State {
   std::shared_ptr<bool> is_here = std::make_shared<bool>(true);
   std::map<ProcessId, std::string> addresses;  // That were found before.
   std::unique_ptr<HostMemory> memory;          // Of a host;
-  std::unique_ptr<HostData> data;              // the same.
+  std::unique_ptr<HostData> data;              // the same, and of a client;
+  std::unique_ptr<store::DiskSpill> spill;     // of a host.
   std::unique_ptr<Member> member;
 };
 
 Process::State::~State() {
   if (arena) arena->close();  // What still runs there reads and writes arrays of this host.
+  if (member) member->close_backend();
   actor::run_on_control_thread(*engine, [this] {
     *is_here = false;
     // Nobody listens at a client's, so that silence alone would tell that it has gone.
     if (member && options.name.role == Role::kClient) member->leave();
     if (member) member->close_delegates();
     if (data) data->close();  // As of the arena.
+    if (member) member->end_data();
     wires.use(nullptr);
   });
   if (member && member->actors()) member->actors()->detach();
@@ -365,10 +342,20 @@ Status Process::State::play(device::Compiler compiler) {
       return why.ok() ? std::string() : why.message();
     };
   }
+  if (!compiler) {
+    const bool overlaps = shape().hosts > 1 && cluster.exchange.overlaps;
+    compiler = overlaps ? function::compile_cpu_overlapping : function::compile_cpu;
+  }
   if (has_program()) {
     const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
     arena =
         std::make_unique<function::TbbParallelism>(cluster.threads > 0 ? cluster.threads : cores);
+  }
+  if (options.name.role == Role::kHost) {
+    auto opened = open_spill(cluster, *engine, options.log);
+    if (!opened.ok()) return opened.status();
+    spill = std::move(*opened);
+    if (Status status = open_plugin(cluster, 1, plugin); !status.ok()) return status;
   }
   actor::run_on_control_thread(*engine, [&] {
     share_memory();
@@ -376,10 +363,16 @@ Status Process::State::play(device::Compiler compiler) {
     member = std::make_unique<Member>(
         std::move(wanted),
         MemberWiring{*engine, wires, events, natives, memory ? &memory->near() : nullptr,
-                     data ? &data->plane() : nullptr},
-        [&](IslandId, std::function<void()> on_progress) -> std::unique_ptr<device::Backend> {
-          return std::make_unique<device::CpuBackend>(*engine, *arena, std::move(on_progress),
-                                                      std::move(compiler));
+                     data ? &data->plane() : nullptr, spill.get(),
+                     [this](HostId host, ArrayId array, const transport::Payload& payload,
+                            const std::function<void(Status)>& done) {
+                       find(process_of({Role::kHost, host}, shape()),
+                            giver_of_file(engine->loop(), options.cluster,
+                                          {self, options.life, pass, array}, payload, done));
+                     }},
+        [&](IslandId, std::function<void()> on_progress) {
+          return make_backend(plugin.get(), *engine, *arena, std::move(on_progress),
+                              std::move(compiler));
         });
     limit_tenants();
     look_again();
@@ -486,6 +479,12 @@ void Process::State::answer(const transport::Caller& caller, const Frame& questi
   if (const auto* reads = std::get_if<MemoryQuestion>(&*asked); reads && memory && sessions) {
     return memory->lend(*sessions, caller, *reads, done);
   }
+  if (const auto* gives = std::get_if<FileQuestion>(&*asked); gives && sessions && is_host()) {
+    auto upload = take_file(*sessions, shape(), caller, *gives);
+    if (!upload.ok()) return done(upload.status());
+    Status taken = member->take_file(gives->array, std::move(*upload));
+    return done(taken.ok() ? Result<Frame>(done_frame()) : taken);
+  }
   if (!gatehouse) {
     return done(Status(StatusCode::kNotFound,
                        "this is " + to_string(options.name) + "; ask the controller"));
@@ -518,7 +517,7 @@ void Process::State::answer(const transport::Caller& caller, const Frame& questi
 
 /// Of a host: what it makes lies where hosts of its machine can read it. Without, it is sent.
 void Process::State::share_memory() {
-  if (options.name.role != Role::kHost || !is_near()) return;
+  if (!has_program() || !is_near()) return;
   constexpr std::size_t kMore = std::size_t{1} << 30;  // What is kept for reuse, and rounded up.
   const std::size_t room = cluster.devices * cluster.device_memory + cluster.host_memory;
   memory = std::make_unique<HostMemory>(
@@ -528,12 +527,13 @@ void Process::State::share_memory() {
 }
 
 void Process::State::move_data() {
-  if (options.name.role != Role::kHost) return;
+  if (!has_program() && options.name.role != Role::kClient) return;
   data = std::make_unique<HostData>(
       *engine, engine->loop(),
       HostData::Options{self, options.life, options.cluster, shape(), pass, options.credentials},
-      [this](ProcessId peer, const auto& done) { find(peer, done); },
-      [this] { member->data_came(); });
+      HostData::Calls{[this](ProcessId peer, const auto& done) { find(peer, done); },
+                      [this] { member->data_came(); },
+                      [this](ClientId client) { member->call_back(client); }});
 }
 
 std::string Process::State::json() const {

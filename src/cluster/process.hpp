@@ -69,10 +69,11 @@ class Process {
  public:
   /// Returns when the role is enrolled and listens; a client, when it can connect. Errors:
   /// kInvalidArgument for words that are wrong; kDeadlineExceeded, with the last reason, when no
-  /// controller took it in time; those of its sockets.
+  /// controller took it in time; those of its sockets. Without a `compiler` functions are compiled
+  /// for the CPU, and where islands have several hosts for exchanges beside which they go on.
   static Result<std::shared_ptr<Process>> start(ProcessOptions options,
                                                 std::shared_ptr<const Clock> clock,
-                                                device::Compiler compiler = function::compile_cpu);
+                                                device::Compiler compiler = {});
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;

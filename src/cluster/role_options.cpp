@@ -36,6 +36,9 @@ device::HostCore::Options host_options(const EmbeddedOptions& options, IslandId 
   host.device_bytes = options.device_memory;
   host.gang_timeout_min_ns = options.gang_timeout_ns;
   host.integrity = options.integrity;
+  host.exchange = options.exchange;
+  host.spill_memory_bytes = options.spill_memory;
+  host.spill_file_bytes = options.host_memory;  // As the scheduler has it.
   return host;
 }
 

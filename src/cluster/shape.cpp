@@ -56,4 +56,18 @@ RoleName role_of_host(std::uint32_t number, const Shape& shape) {
   return {Role::kAnnex, actor::annex_of(island, host)};
 }
 
+std::optional<transport::DataPeer> data_peer_of(const RoleName& name) {
+  if (name.role == Role::kHost) return actor::data_peer_of(name.index, 0);
+  if (name.role != Role::kAnnex) return std::nullopt;
+  return actor::data_peer_of(actor::island_of_annex(name.index), actor::host_of_annex(name.index));
+}
+
+RoleName role_of_peer(transport::DataPeer peer) {
+  if ((peer & actor::kAnnexPeer) == 0 && (peer & actor::kClientPeer) != 0) {
+    return {Role::kClient, peer & ~actor::kClientPeer};
+  }
+  if ((peer & actor::kAnnexPeer) == 0) return {Role::kHost, peer};
+  return {Role::kAnnex, peer & ~actor::kAnnexPeer};
+}
+
 }  // namespace seaway::cluster

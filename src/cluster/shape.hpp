@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "cluster/peers.hpp"
+#include "transport/data_plane.hpp"
 #include "transport/wires.hpp"
 
 namespace seaway::cluster {
@@ -39,5 +41,10 @@ transport::ProcessId last_role_process(const Shape& shape);
 std::uint32_t host_number(const RoleName& name, const Shape& shape);
 /// Who plays the host of that number, below all_hosts().
 RoleName role_of_host(std::uint32_t number, const Shape& shape);
+
+/// What connections for data and memory that is lent call a host or an annex; nothing: it is none.
+std::optional<transport::DataPeer> data_peer_of(const RoleName& name);
+/// Who is called so, a client perhaps (actor::data_peer_of_client()).
+RoleName role_of_peer(transport::DataPeer peer);
 
 }  // namespace seaway::cluster

@@ -106,6 +106,7 @@ void LocalCollectives::all_reduce(const CollectiveGroups& groups, Reduce reduce,
 void LocalCollectives::all_gather(const CollectiveGroups& groups, std::size_t rows,
                                   std::size_t run_bytes, ShardedBuffer in, ShardedBuffer out,
                                   WorkShare share) const {
+  if (rows * run_bytes == 0) return;
   const Range part = part_of(groups.groups * groups.size, share);
   const std::byte* assembled = nullptr;
   for (std::size_t i = part.begin; i < part.end; ++i) {
@@ -142,6 +143,7 @@ void LocalCollectives::permute(const CollectiveGroups& groups,
                                std::span<const std::int64_t> sources, std::size_t bytes,
                                ShardedBuffer in, ShardedBuffer out, WorkShare share) const {
   SEAWAY_CHECK(sources.size() == groups.size, sources.size(), groups.size);
+  if (bytes == 0) return;
   const Range part = part_of(groups.groups * groups.size, share);
   for (std::size_t i = part.begin; i < part.end; ++i) {
     const std::size_t g = i / groups.size, c = i % groups.size;

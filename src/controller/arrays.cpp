@@ -96,7 +96,7 @@ void ControllerCore::release(ClientId client, ArrayId id) {
   drop_reference(id, *array);
 }
 
-void ControllerCore::fetch(ClientId client, ArrayId id, std::uint64_t request, bool is_again) {
+void ControllerCore::fetch(ClientId client, ArrayId id, std::uint64_t request, FetchHow how) {
   Array* array = find_array(id);
   Status failure;
   if (!array || client_of(id) != client) {
@@ -114,18 +114,19 @@ void ControllerCore::fetch(ClientId client, ArrayId id, std::uint64_t request, b
   if (array->is_waiting) {
     // Whoever asked for the value gets it, though the handle goes in the meantime.
     ++array->references;
-    find_put(owner(id), id)->fetches.push_back({id, client, request});
+    find_put(owner(id), id)->fetches.push_back({id, client, request, how.streams});
     return;
   }
   // Of a run that spans islands the value counts only once all of it has finished.
   Run* run = array->state == Array::State::kPending ? run_of(array->run) : nullptr;
   const bool is_single = run && run->is_started && run->reruns == 0 && !run->is_returning &&
                          run->program->plans.size() == 1 && run->program->plans[0].size() == 1;
-  if (run && (!is_single || is_again) && !SEAWAY_MUTANT("a value is read before its run is over")) {
-    run->fetches.push_back({id, client, request});
+  if (run && (!is_single || how.again) &&
+      !SEAWAY_MUTANT("a value is read before its run is over")) {
+    run->fetches.push_back({id, client, request, how.streams});
     return;
   }
-  forward_fetch({id, client, request});
+  forward_fetch({id, client, request, how.streams});
 }
 
 void ControllerCore::forward_fetch(const ControllerOutbox::Fetch& fetch) {
@@ -137,7 +138,8 @@ void ControllerCore::forward_fetch(const ControllerOutbox::Fetch& fetch) {
   if (!members_.empty()) {
     members_[array.island].fetches[fetch.client][fetch.request] = fetch.array;
   }
-  outbox_.islands[array.island].fetches.push_back({array.physical, fetch.client, fetch.request});
+  outbox_.islands[array.island].fetches.push_back(
+      {array.physical, fetch.client, fetch.request, fetch.streams});
 }
 
 }  // namespace seaway::controller

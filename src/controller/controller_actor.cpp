@@ -47,7 +47,8 @@ struct ControllerActor::Decoder {
           self.core_.release(client, record.getId());
           break;
         case wire::ClientRecord::Kind::FETCH:
-          self.core_.fetch(client, record.getId(), record.getObject(), record.getFirst() != 0);
+          self.core_.fetch(client, record.getId(), record.getObject(),
+                           {(record.getFirst() & 1) != 0, (record.getFirst() & 2) != 0});
           break;
         case wire::ClientRecord::Kind::CANCEL:
           self.core_.cancel(client, record.getId());

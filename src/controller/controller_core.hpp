@@ -72,6 +72,12 @@ enum class Drain : std::uint8_t {
   kUntilJoined,  // Until another life of its host begins: this one is about to leave.
 };
 
+/// How a value is asked for. `again`: a host has answered with an error; the run that makes the
+/// array decides. `streams`: a large one may be offered to the client.
+struct FetchHow {
+  bool again = false, streams = false;
+};
+
 /// Gives each run its stamp, sends its parts to their islands, and decides its one outcome.
 ///
 /// Invariants: CO-1 a run is stamped after every run whose arrays it reads (rule 1 of
@@ -96,8 +102,7 @@ class ControllerCore {
   void run(ClientId client, const RunRequest& request);
   void put(ClientId client, ArrayId array, std::uint64_t spec);
   void release(ClientId client, ArrayId array);
-  /// `is_again`: a host has answered with an error; the run that makes the array decides.
-  void fetch(ClientId client, ArrayId array, std::uint64_t request, bool is_again = false);
+  void fetch(ClientId client, ArrayId array, std::uint64_t request, FetchHow how = {});
   void cancel(ClientId client, RunId run);
   void acquire_slice(ClientId client, std::uint64_t request, SliceId id,
                      program::SliceRequest wanted);

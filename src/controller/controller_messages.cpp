@@ -24,6 +24,7 @@ void write_fetches(ControllerOutbox::Island& outbox, capnp::List<wire::ArrayReco
     list[i].setArray(outbox.fetches[i].array);
     list[i].setClient(outbox.fetches[i].client);
     list[i].setObject(outbox.fetches[i].request);
+    list[i].setStreams(outbox.fetches[i].streams);
   }
   outbox.fetches.clear();
 }

@@ -35,6 +35,7 @@ struct ControllerOutbox {
     ArrayId array = 0;
     ClientId client = 0;
     std::uint64_t request = 0;
+    bool streams = false;  // A large value may be offered to it.
   };
   struct Cancel {
     Stamp stamp = 0;

@@ -9,13 +9,21 @@
 
 namespace seaway::device {
 
+/// What an annex is given at its start; everything outlives it.
+struct AnnexWiring {
+  actor::Router& router;
+  const function::NativeRegistry& natives;
+  transport::NearMemory* near = nullptr;  // See Exchanges;
+  transport::DataPlane* data = nullptr;   // the same.
+  ExchangeOptions exchange = {};
+};
+
 /// One of an island's other hosts: decode, one call into the core, encode. When its host is lost or
 /// begins a new life it forgets all that it did for it, and serves the next.
 class AnnexActor final : public actor::Actor {
  public:
   /// Host `host` of `island`, from 1. The others outlive it.
-  AnnexActor(IslandId island, std::uint32_t host, actor::Router& router,
-             const function::NativeRegistry& natives, Backend& backend);
+  AnnexActor(IslandId island, std::uint32_t host, AnnexWiring wiring, Backend& backend);
 
   void receive(const Frame& frame) override;
   /// Says what is ready. Also to be called when work of the backend has finished.
@@ -26,13 +34,13 @@ class AnnexActor final : public actor::Actor {
  private:
   Status handle(const Frame& frame);
   Status follow_orders(const Frame& frame);
+  Status hear_words(const Frame& frame);
   void define(FunctionId function,
               const Result<std::shared_ptr<const function::Executable>>& executable);
 
   const IslandId island_;
   const std::uint32_t host_;
-  actor::Router& router_;
-  const function::NativeRegistry& natives_;
+  const AnnexWiring wiring_;
   Backend& backend_;
   AnnexCore core_;
   std::uint64_t generation_ =

@@ -43,6 +43,26 @@ void write(wire::RoomPlace::Builder to, const RoomPlace& place) {
 }
 RoomPlace read(wire::RoomPlace::Reader from) { return {from.getRoom(), from.getOffset()}; }
 
+void write(wire::LentShards::Builder to, const LentShards& lent) {
+  to.setOffset(lent.place.offset);
+  to.setBytes(lent.place.bytes);
+  to.setSlot(lent.place.slot);
+  to.setTurn(lent.place.turn);
+  to.setStride(lent.stride);
+}
+LentShards read(wire::LentShards::Reader from) {
+  return {{from.getOffset(), from.getBytes(), from.getSlot(), from.getTurn()}, from.getStride()};
+}
+
+void write(wire::ReadRoom::Builder to, const ReadRoom& order) {
+  to.setTicket(order.ticket);
+  to.setMayBeLent(order.may_be_lent);
+  write(to.initRange(), order.range);
+}
+ReadRoom read(wire::ReadRoom::Reader from) {
+  return {from.getTicket(), read(from.getRange()), from.getMayBeLent()};
+}
+
 struct Writer {
   wire::AnnexOrder::Builder to;
 
@@ -52,50 +72,59 @@ struct Writer {
     made.setFirst(make.first);
     made.setShards(make.shards);
     made.setShardBytes(make.shard_bytes);
+    made.setOwner(make.owner);
   }
   void operator()(const DropRoom& drop) { to.setDrop(drop.room); }
   void operator()(const WriteRoom& order) {
     auto written = to.initWrite();
     write(written.initRange(), order.range);
-    written.setData(data_of(order.data));
+    order.lent.any() ? write(written.initLent(), order.lent) : written.setData(data_of(order.data));
   }
-  void operator()(const ReadRoom& order) {
-    auto wanted = to.initRead();
-    wanted.setTicket(order.ticket);
-    write(wanted.initRange(), order.range);
-  }
-  void operator()(const RunStage& run) {
-    auto stage = to.initRun();
-    stage.setTicket(run.ticket);
-    stage.setFunction(run.function);
-    stage.setStage(run.stage);
-    stage.setConflict(run.has_conflict);
-    stage.setFirst(static_cast<std::uint32_t>(run.shards.begin));
-    stage.setEnd(static_cast<std::uint32_t>(run.shards.end));
-    stage.setCount(static_cast<std::uint32_t>(run.shards.count));
-    stage.setCostNs(run.cost_ns);
+  void operator()(const ReadRoom& order) { write(to.initRead(), order); }
+  void operator()(const RunGang& run) {
+    auto gang = to.initRun();
+    gang.setTicket(run.ticket);
+    gang.setGang(run.gang);
+    gang.setFunction(run.function);
+    gang.setConflict(run.has_conflict);
+    gang.setTenant(run.tenant);
+    gang.setBehind(run.behind);
+    auto hosts = gang.initHosts(static_cast<unsigned>(run.hosts.size()));
+    for (unsigned i = 0; i < run.hosts.size(); ++i) {
+      hosts[i].setHost(run.hosts[i].host);
+      hosts[i].setBegin(run.hosts[i].begin);
+      hosts[i].setEnd(run.hosts[i].end);
+    }
     const auto copy = [](const std::vector<RoomPlace>& places, auto list) {
       for (unsigned i = 0; i < places.size(); ++i) write(list[i], places[i]);
     };
-    copy(run.operands, stage.initOperands(static_cast<unsigned>(run.operands.size())));
-    copy(run.outputs, stage.initOutputs(static_cast<unsigned>(run.outputs.size())));
-    write(stage.initScratch(), run.scratch);
+    copy(run.operands, gang.initOperands(static_cast<unsigned>(run.operands.size())));
+    copy(run.outputs, gang.initOutputs(static_cast<unsigned>(run.outputs.size())));
+    write(gang.initScratch(), run.scratch);
+    auto reads = gang.initReads(static_cast<unsigned>(run.reads.size()));
+    for (unsigned i = 0; i < run.reads.size(); ++i) write(reads[i], run.reads[i]);
   }
   void operator()(const ForgetFunction& forget) { to.setForget(forget.function); }
+  void operator()(const TakenLoans& taken) { to.setTaken(taken.count); }
 };
 
-AnnexOrder read(wire::RunStage::Reader from) {
-  RunStage run{.ticket = from.getTicket(),
-               .function = from.getFunction(),
-               .stage = from.getStage(),
-               .has_conflict = from.getConflict(),
-               .shards = {from.getFirst(), from.getEnd(), from.getCount()},
-               .cost_ns = from.getCostNs(),
-               .operands = {},
-               .outputs = {},
-               .scratch = read(from.getScratch())};
+AnnexOrder read(wire::RunGang::Reader from) {
+  RunGang run{.ticket = from.getTicket(),
+              .gang = from.getGang(),
+              .function = from.getFunction(),
+              .has_conflict = from.getConflict(),
+              .hosts = {},
+              .operands = {},
+              .outputs = {},
+              .scratch = read(from.getScratch()),
+              .tenant = from.getTenant()};
+  for (const auto host : from.getHosts()) {
+    run.hosts.push_back({host.getHost(), host.getBegin(), host.getEnd()});
+  }
   for (const auto place : from.getOperands()) run.operands.push_back(read(place));
   for (const auto place : from.getOutputs()) run.outputs.push_back(read(place));
+  for (const auto wanted : from.getReads()) run.reads.push_back(read(wanted));
+  run.behind = from.getBehind();
   return run;
 }
 
@@ -103,20 +132,26 @@ Result<AnnexOrder> read(wire::AnnexOrder::Reader from) {
   switch (from.which()) {
     case wire::AnnexOrder::MAKE: {
       const auto make = from.getMake();
-      return AnnexOrder(
-          MakeRoom{make.getRoom(), make.getFirst(), make.getShards(), make.getShardBytes()});
+      return AnnexOrder(MakeRoom{make.getRoom(), make.getFirst(), make.getShards(),
+                                 make.getShardBytes(), make.getOwner()});
     }
     case wire::AnnexOrder::DROP:
       return AnnexOrder(DropRoom{from.getDrop()});
-    case wire::AnnexOrder::WRITE:
-      return AnnexOrder(
-          WriteRoom{read(from.getWrite().getRange()), bytes_of(from.getWrite().getData())});
+    case wire::AnnexOrder::WRITE: {
+      const auto write = from.getWrite();
+      if (write.isLent()) {
+        return AnnexOrder(WriteRoom{read(write.getRange()), {}, read(write.getLent())});
+      }
+      return AnnexOrder(WriteRoom{read(write.getRange()), bytes_of(write.getData())});
+    }
     case wire::AnnexOrder::READ:
-      return AnnexOrder(ReadRoom{from.getRead().getTicket(), read(from.getRead().getRange())});
+      return AnnexOrder(read(from.getRead()));
     case wire::AnnexOrder::RUN:
       return read(from.getRun());
     case wire::AnnexOrder::FORGET:
       return AnnexOrder(ForgetFunction{from.getForget()});
+    case wire::AnnexOrder::TAKEN:
+      return AnnexOrder(TakenLoans{from.getTaken()});
   }
   return protocol_error("an order of kind " + std::to_string(static_cast<int>(from.which())) +
                         " is none");
@@ -180,7 +215,16 @@ std::vector<Frame> encode_answers(std::span<const AnnexAnswer> answers) {
       list[i].setTicket(answers[i].ticket);
       list[i].setCode(static_cast<std::uint8_t>(answers[i].status.code()));
       if (!answers[i].status.ok()) list[i].setMessage(answers[i].status.message());
-      list[i].setData(data_of(answers[i].data));
+      if (answers[i].ticket == 0) {
+        auto news = list[i].initNews();
+        news.setHost(answers[i].news.host);
+        news.setTaken(answers[i].news.taken);
+        news.setReads(answers[i].news.reads);
+      } else if (answers[i].lent.any()) {
+        write(list[i].initLent(), answers[i].lent);
+      } else {
+        list[i].setData(data_of(answers[i].data));
+      }
     }
     frames.push_back(builder.finish());
     answers = answers.subspan(count);
@@ -193,8 +237,14 @@ Result<std::vector<AnnexAnswer>> decode_answers(const Frame& frame) {
   Status status = wire::read_frame<Message>(frame, [&answers](Message::Reader message) -> Status {
     if (!message.isAnnexAnswers()) return protocol_error("it has no answers of an annex");
     for (const auto one : message.getAnnexAnswers()) {
-      answers.push_back({one.getTicket(), wire::read_status(one.getCode(), one.getMessage()),
-                         bytes_of(one.getData())});
+      AnnexAnswer answer{one.getTicket(), wire::read_status(one.getCode(), one.getMessage())};
+      if (one.isData()) answer.data = bytes_of(one.getData());
+      if (one.isLent()) answer.lent = read(one.getLent());
+      if (one.isNews()) {
+        const auto news = one.getNews();
+        answer.news = {news.getHost(), news.getTaken(), news.getReads()};
+      }
+      answers.push_back(std::move(answer));
     }
     return {};
   });

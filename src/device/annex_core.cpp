@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "transport/memory_file.hpp"
+
 namespace seaway::device {
 namespace {
 
@@ -23,28 +25,65 @@ function::ShardedBuffer shifted(std::byte* base, std::size_t stride, std::uint32
 
 }  // namespace
 
+AnnexCore::AnnexCore(std::uint32_t host, Backend& backend, transport::NearMemory* near,
+                     transport::DataPlane* data,
+                     std::function<transport::DataPeer(std::uint32_t host)> peer,
+                     const ExchangeOptions& options)
+    : host_(host),
+      arena_(near ? near->lendable() : std::span<std::byte>(), heap_, transport::scrub),
+      slabs_(arena_, {}),
+      near_(near),
+      peer_(peer),
+      lent_(near),
+      news_{.host = host},
+      said_(news_),
+      exchanges_(host, {backend, slabs_, near, data, std::move(peer), options}),
+      stages_(backend, exchanges_) {}
+
+AnnexCore::~AnnexCore() {
+  arena_.scrub_no_more();
+  slabs_.retire();
+}
+
 Status AnnexCore::follow(AnnexOrder order) {
   if (const auto* one = std::get_if<MakeRoom>(&order)) return make(*one);
   if (const auto* one = std::get_if<DropRoom>(&order)) return drop(*one);
   if (const auto* one = std::get_if<WriteRoom>(&order)) return write(*one);
   if (const auto* one = std::get_if<ReadRoom>(&order)) return read(*one);
-  if (const auto* one = std::get_if<RunStage>(&order)) return run(*one);
+  if (const auto* one = std::get_if<RunGang>(&order)) return run(*one);
+  if (const auto* one = std::get_if<TakenLoans>(&order)) return lent_.taken(one->count);
   functions_.erase(std::get<ForgetFunction>(order).function);
   return {};
 }
 
-void AnnexCore::begin_anew() {
+void AnnexCore::begin_anew(std::uint32_t life) {
+  ++generation_;
+  exchanges_.begin_anew(life);
+  stages_.begin_anew();
   rooms_.clear();
   functions_.clear();
   answers_.clear();
-  for (auto& [number, running] : running_) running.is_wanted = false;
+  lent_.take_back_all();
+  said_ = news_ = {.host = host_};
+  running_ = 0;
+}
+
+std::vector<AnnexAnswer>& AnnexCore::answers() {
+  news_.reads = near_ && peer_ && near_->reads(peer_(0));
+  // That something was copied goes along with other answers, and alone when none are to come.
+  const bool is_due = news_.reads != said_.reads || !answers_.empty() || running_ == 0;
+  if (news_ != said_ && is_due) {
+    answers_.push_back({.ticket = 0, .news = news_});
+    said_ = news_;
+  }
+  return answers_;
 }
 
 Status AnnexCore::make(const MakeRoom& order) {
   if (rooms_.contains(order.room)) {
     return protocol_error("room " + text(order.room) + " is there already");
   }
-  auto slab = slabs_.make(order.shards, order.shard_bytes);
+  auto slab = slabs_.make(order.shards, order.shard_bytes, order.owner);
   if (!slab.ok()) return slab.status();
   rooms_[order.room] = std::make_shared<Memory>(
       Memory{std::move(slab).value(), order.first, order.shards, order.shard_bytes});
@@ -81,6 +120,15 @@ Status AnnexCore::write(const WriteRoom& order) {
   const auto found = find(order.range);
   if (!found.ok()) return found.status();
   const RoomRange& range = order.range;
+  if (order.lent.any()) {
+    ++news_.taken;
+    const Memory& room = **found;
+    Status status =
+        copy_lent(near_, peer_ ? peer_(0) : 0, order.lent, range.shards, range.bytes,
+                  {room.slab.shard(range.first - room.first) + range.offset, room.slab.stride()});
+    // Its host has ended, and nobody wants to know any more what comes of it.
+    return status.code() == StatusCode::kInputLost ? Status() : status;
+  }
   if (order.data.size() != range.shards * range.bytes) {
     return protocol_error(text(order.data.size()) + " bytes for " + text(range.shards) +
                           " shards of " + text(range.bytes));
@@ -96,80 +144,111 @@ Status AnnexCore::write(const WriteRoom& order) {
 Status AnnexCore::read(const ReadRoom& order) {
   const auto found = find(order.range);
   if (!found.ok()) return found.status();
-  const Memory& room = **found;
+  answer_read(order, *found);
+  return {};
+}
+
+void AnnexCore::answer_read(const ReadRoom& order, const std::shared_ptr<Memory>& memory) {
+  const Memory& room = *memory;
   const RoomRange& range = order.range;
-  AnnexAnswer answer{order.ticket, {}, std::vector<std::byte>(range.shards * range.bytes)};
+  AnnexAnswer answer{.ticket = order.ticket};
+  if (order.may_be_lent && range.shards > 0) {
+    const auto lent =
+        lent_.lend({room.slab.shard(range.first - room.first) + range.offset, room.slab.stride()},
+                   range.shards, range.bytes, memory);
+    if (lent) {
+      answer.lent = *lent;
+      answers_.push_back(std::move(answer));
+      return;
+    }
+  }
+  answer.data.resize(range.shards * range.bytes);
   for (std::uint32_t s = 0; s < range.shards && range.bytes > 0; ++s) {
     std::memcpy(answer.data.data() + s * range.bytes,
                 room.slab.shard(range.first - room.first + s) + range.offset, range.bytes);
   }
   answers_.push_back(std::move(answer));
-  return {};
 }
 
 Result<function::ShardedBuffer> AnnexCore::place(const RoomPlace& place, std::uint64_t bytes,
-                                                 const function::ShardRange& shards,
-                                                 Running& kept) const {
+                                                 const HostShare& own, Running& kept) const {
   if (bytes == 0) return function::ShardedBuffer();
   const auto found =
-      find(RoomRange{place.room, static_cast<std::uint32_t>(shards.begin),
-                     static_cast<std::uint32_t>(shards.end - shards.begin), place.offset, bytes});
+      find(RoomRange{place.room, own.begin, own.end - own.begin, place.offset, bytes});
   if (!found.ok()) return found.status();
   kept.rooms.push_back(*found);
   const Memory& room = **found;
   return shifted(room.slab.base() + place.offset, room.slab.stride(), room.first);
 }
 
-Status AnnexCore::run(const RunStage& order) {
+Status AnnexCore::run(const RunGang& order) {
   const auto found = functions_.find(order.function);
   if (found == functions_.end()) return no_such("function", order.function);
-  Running kept{.rooms = {}, .executable = found->second, .ticket = order.ticket};
+  const auto kept = std::make_shared<Running>();
+  kept->executable = found->second;
   const function::Executable& executable = *found->second;
   const auto& parameters = executable.parameter_types();
   const auto& results = executable.output_types();
-  const bool is_sound =
-      order.operands.size() == parameters.size() && order.outputs.size() == results.size() &&
-      order.shards.begin < order.shards.end && order.shards.end <= order.shards.count &&
-      order.stage < executable.stages(order.has_conflict) &&
-      !executable.exchange_at(order.stage, order.has_conflict);
-  if (!is_sound) {
-    return protocol_error("stage " + text(order.stage) + " of function " + text(order.function) +
-                          " does not run with " + text(order.operands.size()) + " operands and " +
-                          text(order.outputs.size()) + " outputs on shards " +
-                          text(order.shards.begin) + " to " + text(order.shards.end) + " of " +
-                          text(order.shards.count));
+  HostShare own;
+  std::uint32_t shards = 0;
+  bool is_sound = order.operands.size() == parameters.size() &&
+                  order.outputs.size() == results.size() && !order.hosts.empty();
+  for (const HostShare& share : order.hosts) {
+    is_sound = is_sound && share.begin == shards && share.end > share.begin;
+    shards = share.end;
+    if (share.host == host_) own = share;
   }
-  std::vector<function::ShardedBuffer> operands, outputs;
+  if (!is_sound || own.end == 0 || !exchanges_.is_next(order.gang)) {
+    return protocol_error("gang " + text(order.gang) + " of function " + text(order.function) +
+                          " does not run with " + text(order.operands.size()) + " operands and " +
+                          text(order.outputs.size()) + " outputs on " + text(shards) +
+                          " shards of " + text(order.hosts.size()) + " hosts");
+  }
+  GangStages::Work work{.gang = order.gang,
+                        .behind = order.behind,
+                        .executable = &executable,
+                        .has_conflict = order.has_conflict,
+                        .operands = {},
+                        .outputs = {},
+                        .scratch = {},
+                        .hosts = order.hosts,
+                        .own = own,
+                        .tenant = order.tenant,
+                        .owner = kept};
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    auto buffer = place(order.operands[i], parameters[i].bytes(), order.shards, kept);
+    auto buffer = place(order.operands[i], parameters[i].bytes(), own, *kept);
     if (!buffer.ok()) return buffer.status();
-    operands.push_back(*buffer);
+    work.operands.push_back(*buffer);
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
-    auto buffer = place(order.outputs[i], results[i].bytes(), order.shards, kept);
+    auto buffer = place(order.outputs[i], results[i].bytes(), own, *kept);
     if (!buffer.ok()) return buffer.status();
-    outputs.push_back(*buffer);
+    work.outputs.push_back(*buffer);
   }
-  const auto scratch = place(order.scratch, executable.scratch_bytes(), order.shards, kept);
+  const auto scratch = place(order.scratch, executable.scratch_bytes(), own, *kept);
   if (!scratch.ok()) return scratch.status();
-  const std::uint64_t number = ++last_run_;
-  running_[number] = std::move(kept);
-  backend_.start_stage({.executable = &executable,
-                        .stage = order.stage,
-                        .has_conflict = order.has_conflict,
-                        .operands = operands,
-                        .outputs = outputs,
-                        .scratch = *scratch,
-                        .shards = order.shards},
-                       order.cost_ns * (order.shards.end - order.shards.begin),
-                       [this, number](GangEnd end) { this->end(number, std::move(end.status)); });
+  work.scratch = *scratch;
+  std::vector<std::pair<ReadRoom, std::shared_ptr<Memory>>> reads;
+  for (const ReadRoom& wanted : order.reads) {
+    const auto room = find(wanted.range);
+    if (!room.ok()) return room.status();
+    reads.emplace_back(wanted, *room);
+  }
+  ++running_;
+  stages_.start(std::move(work), [this, ticket = order.ticket, reads = std::move(reads),
+                                  generation = generation_](Status status) {
+    if (generation != generation_) return;
+    --running_;
+    for (const auto& [wanted, room] : reads) {
+      if (status.ok()) {
+        answer_read(wanted, room);
+      } else {
+        answers_.push_back({.ticket = wanted.ticket, .status = status});
+      }
+    }
+    answers_.push_back({.ticket = ticket, .status = std::move(status)});
+  });
   return {};
-}
-
-void AnnexCore::end(std::uint64_t number, Status status) {
-  const auto found = running_.find(number);
-  if (found->second.is_wanted) answers_.push_back({found->second.ticket, std::move(status), {}});
-  running_.erase(found);
 }
 
 }  // namespace seaway::device

@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "base/ids.hpp"
+#include "collective/exchange_plan.hpp"
+#include "device/lent_shards.hpp"
 #include "function/executable.hpp"
 #include "seaway/status.hpp"
+#include "store/slab.hpp"
 
 namespace seaway::device {
 
@@ -34,42 +37,61 @@ struct MakeRoom {
   RoomId room = 0;
   std::uint32_t first = 0, shards = 0;  // Of a value's shards those that the annex has.
   std::uint64_t shard_bytes = 0;
+  store::SlabOwner owner = 0;  // Nothing of another one's is there.
 };
 struct DropRoom {
   RoomId room = 0;
 };
 struct WriteRoom {
   RoomRange range;
-  std::vector<std::byte> data;  // One shard's bytes behind the other's.
+  std::vector<std::byte> data = {};  // One shard's bytes behind the other's; or
+  LentShards lent = {};              // they lie in the memory of whoever asks.
 };
 struct ReadRoom {
   std::uint64_t ticket = 0;
   RoomRange range;
+  /// Whoever asks reads the annex's memory, and lets nobody write there before he has.
+  bool may_be_lent = false;
 };
-/// One stage of a gang; no exchange.
-struct RunStage {
+/// A gang, of which the annex has some shards.
+struct RunGang {
   std::uint64_t ticket = 0;
+  std::uint64_t gang = 0;  // See ExchangeWord; the same on all hosts.
   FunctionId function = 0;
-  std::uint32_t stage = 0;
   bool has_conflict = false;
-  function::ShardRange shards;
-  std::uint64_t cost_ns = 0;  // Of each shard, as estimated.
+  std::vector<collective::HostShards> hosts;  // All shards of the gang.
   std::vector<RoomPlace> operands, outputs;
   RoomPlace scratch;
+  TenantId tenant = 0;
+  std::vector<ReadRoom> reads = {};  // At its end, of what it has made.
+  std::uint64_t behind = 0;          // It begins when this gang is over; 0: at once.
 };
 struct ForgetFunction {
   FunctionId function = 0;
 };
+/// Of what was lent with answers so many have been copied, in all.
+struct TakenLoans {
+  std::uint64_t count = 0;
+};
 
-/// They are followed as they come. Only a stage takes time: what is asked for meanwhile does not
+/// They are followed as they come. Only a gang takes time: what is asked for meanwhile does not
 /// touch the rooms that it works on.
-using AnnexOrder = std::variant<MakeRoom, DropRoom, WriteRoom, ReadRoom, RunStage, ForgetFunction>;
+using AnnexOrder =
+    std::variant<MakeRoom, DropRoom, WriteRoom, ReadRoom, RunGang, ForgetFunction, TakenLoans>;
 
-/// To a read or a stage.
+/// To a read or a gang.
 struct AnnexAnswer {
-  std::uint64_t ticket = 0;
+  std::uint64_t ticket = 0;  // 0: to none; `news` has changed.
   Status status = {};
-  std::vector<std::byte> data = {};  // What was read, as WriteRoom's.
+  std::vector<std::byte> data = {};  // What was read, as WriteRoom's; or
+  LentShards lent = {};              // where it lies in the annex's memory.
+  struct News {
+    std::uint32_t host = 0;   // Whose they are.
+    std::uint64_t taken = 0;  // Of what was lent with writes so many have been copied, in all.
+    bool reads = false;       // The annex reads the memory of its host.
+    bool operator==(const News&) const = default;
+  };
+  News news = {};
 };
 
 }  // namespace seaway::device

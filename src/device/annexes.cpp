@@ -7,14 +7,18 @@
 #include <string>
 
 #include "base/check.hpp"
+#include "base/probe.hpp"
 #include "device/annex_codec.hpp"
 
 namespace seaway::device {
 
 Room::~Room() { annexes_.drop(*this); }
 
-Annexes::Annexes(std::uint32_t hosts, std::uint32_t devices)
-    : hosts_(hosts), devices_per_host_(devices / hosts), annex_devices_((devices + 63) / 64) {
+Annexes::Annexes(std::uint32_t hosts, std::uint32_t devices, NearAnnexes near)
+    : hosts_(hosts),
+      devices_per_host_(devices / hosts),
+      near_(std::move(near)),
+      annex_devices_((devices + 63) / 64) {
   SEAWAY_CHECK(hosts == 1 || devices % hosts == 0, hosts, devices);
   for (DeviceId device = devices_per_host_; device < devices; ++device) {
     annex_devices_[device / 64] |= std::uint64_t{1} << (device % 64);
@@ -32,8 +36,8 @@ std::vector<HostShare> Annexes::shares_of(const std::vector<DeviceId>& devices) 
   return shares;
 }
 
-std::unique_ptr<Room> Annexes::make(const std::vector<DeviceId>& devices,
-                                    std::uint64_t shard_bytes) {
+std::unique_ptr<Room> Annexes::make(const std::vector<DeviceId>& devices, std::uint64_t shard_bytes,
+                                    store::SlabOwner owner) {
   if (!any() || shard_bytes == 0) return nullptr;
   std::vector<HostShare> shares = shares_of(devices);
   std::erase_if(shares, [](const HostShare& share) { return share.host == 0; });
@@ -41,7 +45,7 @@ std::unique_ptr<Room> Annexes::make(const std::vector<DeviceId>& devices,
   const RoomId id = ++last_room_;
   for (const HostShare& share : shares) {
     outbox_[share.host].emplace_back(
-        MakeRoom{id, share.begin, share.end - share.begin, shard_bytes});
+        MakeRoom{id, share.begin, share.end - share.begin, shard_bytes, owner});
   }
   return std::unique_ptr<Room>(new Room(*this, id, std::move(shares)));
 }
@@ -70,13 +74,30 @@ void Annexes::for_each_range(
   }
 }
 
+Annexes::Lending& Annexes::lending(std::uint32_t host) {
+  return lendings_.try_emplace(host, Lending{LoanQueue(near_.memory)}).first->second;
+}
+
+bool Annexes::is_worth_lending(const RoomRange& range) const {
+  return near_.memory && range.shards * range.bytes > near_.bytes_min;
+}
+
 void Annexes::write(const Room& room, std::uint64_t offset, std::uint64_t bytes,
-                    function::ShardedBuffer from) {
+                    function::ShardedBuffer from, std::shared_ptr<const void> owner) {
   for_each_range(room, offset, bytes, [&](std::uint32_t host, const RoomRange& range) {
+    const function::ShardedBuffer first{from.shard(range.first) + (range.offset - offset),
+                                        from.stride};
+    if (owner && is_worth_lending(range) && lending(host).reads) {
+      const auto lent = lending(host).lent.lend(first, range.shards, range.bytes, owner);
+      if (lent) {
+        SEAWAY_PROBE("what an annex is to have is lent to it");
+        outbox_[host].emplace_back(WriteRoom{range, {}, *lent});
+        return;
+      }
+    }
     WriteRoom order{range, std::vector<std::byte>(range.shards * range.bytes)};
     for (std::uint32_t s = 0; s < range.shards; ++s) {
-      std::memcpy(order.data.data() + s * range.bytes,
-                  from.shard(range.first + s) + (range.offset - offset), range.bytes);
+      std::memcpy(order.data.data() + s * range.bytes, first.shard(s), range.bytes);
     }
     outbox_[host].emplace_back(std::move(order));
   });
@@ -89,28 +110,56 @@ std::uint64_t Annexes::ask(const std::shared_ptr<Errand>& errand, Question quest
   return last_ticket_;
 }
 
+/// `to`: where the range's first byte of shard 0 belongs.
+ReadRoom Annexes::ask_for(const std::shared_ptr<Errand>& errand, std::uint32_t host,
+                          const RoomRange& range, function::ShardedBuffer to, bool is_steady) {
+  const bool may_be_lent =
+      is_steady && is_worth_lending(range) && near_.memory->reads(near_.peer(host));
+  return {ask(errand, {nullptr, host, range, to}), range, may_be_lent};
+}
+
 void Annexes::read(const Room& room, std::uint64_t offset, std::uint64_t bytes,
-                   function::ShardedBuffer to, Done done) {
+                   function::ShardedBuffer to, bool is_steady, Done done) {
   SEAWAY_CHECK(bytes > 0, room.id());
   const auto errand = std::make_shared<Errand>();
   errand->done = std::move(done);
   for_each_range(room, offset, bytes, [&](std::uint32_t host, const RoomRange& range) {
     const function::ShardedBuffer behind{to.base + (range.offset - offset), to.stride};
-    outbox_[host].emplace_back(ReadRoom{ask(errand, {nullptr, range, behind}), range});
+    outbox_[host].emplace_back(ask_for(errand, host, range, behind, is_steady));
   });
 }
 
-void Annexes::run(RunStage run, const std::vector<HostShare>& shares, Done done) {
+void Annexes::run(RunGang run, const std::vector<Wanted>& wanted, Done done) {
   const auto errand = std::make_shared<Errand>();
   errand->done = std::move(done);
-  for (const HostShare& share : shares) {
+  std::map<std::uint32_t, std::vector<ReadRoom>> reads;
+  for (const Wanted& one : wanted) {
+    for_each_range(*one.room, one.offset, one.bytes,
+                   [&](std::uint32_t host, const RoomRange& range) {
+                     const function::ShardedBuffer behind{one.to.base + (range.offset - one.offset),
+                                                          one.to.stride};
+                     reads[host].push_back(ask_for(errand, host, range, behind, true));
+                   });
+  }
+  for (const HostShare& share : run.hosts) {
     if (share.host == 0) continue;
-    run.ticket = ask(errand, {});
-    run.shards.begin = share.begin;
-    run.shards.end = share.end;
+    run.ticket = ask(errand, {nullptr, share.host, {}, {}});
+    run.reads = std::move(reads[share.host]);
     outbox_[share.host].emplace_back(run);
   }
   if (errand->open == 0) errand->done({});
+}
+
+std::map<std::uint32_t, std::vector<AnnexOrder>>& Annexes::outbox() {
+  // It goes along with other orders, and alone when nothing is waited for.
+  for (auto& [host, its] : lendings_) {
+    if (its.said == its.taken) continue;
+    std::vector<AnnexOrder>& orders = outbox_[host];
+    if (orders.empty() && !is_quiet()) continue;
+    orders.emplace_back(TakenLoans{its.taken});
+    its.said = its.taken;
+  }
+  return outbox_;
 }
 
 std::shared_ptr<const function::Executable> Annexes::share(
@@ -124,27 +173,52 @@ std::shared_ptr<const function::Executable> Annexes::share(
           }};
 }
 
+Status Annexes::take_news(const AnnexAnswer::News& news) {
+  if (news.host == 0 || news.host >= hosts_) {
+    return protocol_error("host " + std::to_string(news.host) + " is no annex");
+  }
+  Lending& its = lending(news.host);
+  its.reads = news.reads;
+  return its.lent.taken(news.taken);
+}
+
 Status Annexes::answer(AnnexAnswer answer) {
+  if (answer.ticket == 0) return take_news(answer.news);
   const auto found = questions_.find(answer.ticket);
   if (found == questions_.end()) {
     return protocol_error("ticket " + std::to_string(answer.ticket) + " is of no question");
   }
   const Question& question = found->second;
-  const std::uint64_t wanted = question.range.shards * question.range.bytes;
-  if (answer.status.ok() && answer.data.size() != wanted) {
-    return protocol_error("an answer of " + std::to_string(answer.data.size()) + " bytes, where " +
-                          std::to_string(wanted) + " were asked for");
-  }
   if (answer.status.ok()) {
-    for (std::uint32_t s = 0; s < question.range.shards; ++s) {
-      std::memcpy(question.to.shard(question.range.first + s),
-                  answer.data.data() + s * question.range.bytes, question.range.bytes);
-    }
+    Status status = take_data(question, answer);
+    if (status.code() == StatusCode::kProtocolError) return status;
+    answer.status = std::move(status);
   }
   const std::shared_ptr<Errand> errand = question.errand;
   questions_.erase(found);
   if (errand->status.ok()) errand->status = std::move(answer.status);
   if (--errand->open == 0) errand->done(errand->status);
+  return {};
+}
+
+/// Errors: kProtocolError for what was not asked for; kInputLost when it is not there any more.
+Status Annexes::take_data(const Question& question, const AnnexAnswer& answer) {
+  const RoomRange& range = question.range;
+  const function::ShardedBuffer to{question.to.shard(range.first), question.to.stride};
+  if (answer.lent.any()) {
+    SEAWAY_PROBE("what an annex has made is read in its memory");
+    ++lending(question.host).taken;
+    return copy_lent(near_.memory, near_.peer ? near_.peer(question.host) : 0, answer.lent,
+                     range.shards, range.bytes, to);
+  }
+  const std::uint64_t wanted = range.shards * range.bytes;
+  if (answer.data.size() != wanted) {
+    return protocol_error("an answer of " + std::to_string(answer.data.size()) + " bytes, where " +
+                          std::to_string(wanted) + " were asked for");
+  }
+  for (std::uint32_t s = 0; s < range.shards; ++s) {
+    std::memcpy(to.shard(s), answer.data.data() + s * range.bytes, range.bytes);
+  }
   return {};
 }
 

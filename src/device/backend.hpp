@@ -113,6 +113,9 @@ class Backend {
   /// Starts a copy of `bytes` bytes; small ones are done before the call returns.
   virtual void copy(std::uint64_t bytes, std::function<void()> body,
                     std::function<void()> done) = 0;
+  /// From here on no work begins, whenever it was or is given. Returns when what has begun touches
+  /// nothing that work refers to, but for what was given up. Not on the control thread.
+  virtual void close() {}
 };
 
 }  // namespace seaway::device

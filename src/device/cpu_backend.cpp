@@ -13,6 +13,12 @@ namespace {
 constexpr std::uint64_t kInlineNs = 40'000;
 constexpr std::uint64_t kInlineCopyBytes = 128 * 1024;
 
+/// A host that has one thread for kernels gains nothing by a hand-off but that it hears others
+/// meanwhile; and with several hosts of an island, whose gangs are in step, all of them wait for
+/// it.
+constexpr std::uint64_t kAloneNs = 250'000;
+constexpr std::uint64_t kAloneCopyBytes = 1024 * 1024;
+
 }  // namespace
 
 CpuBackend::CpuBackend(actor::Engine& engine, function::TbbParallelism& arena,
@@ -81,7 +87,8 @@ void CpuBackend::start_stage(const StageWork& work, std::uint64_t cost_ns, GangD
                                        {work.operands.begin(), work.operands.end()},
                                        {work.outputs.begin(), work.outputs.end()},
                                        std::move(done)});
-  if (cost_ns <= kInlineNs) return job->done(job->run(engine_.clock(), nullptr));
+  const std::uint64_t inline_ns = arena_.threads() == 1 ? kAloneNs : kInlineNs;
+  if (cost_ns <= inline_ns) return job->done(job->run(engine_.clock(), nullptr));
   arena_.submit([this, job] {
     engine_.post([this, job, end = job->run(engine_.clock(), &arena_)] {
       job->done(end);
@@ -91,7 +98,7 @@ void CpuBackend::start_stage(const StageWork& work, std::uint64_t cost_ns, GangD
 }
 
 void CpuBackend::copy(std::uint64_t bytes, std::function<void()> body, std::function<void()> done) {
-  if (bytes <= kInlineCopyBytes) {
+  if (bytes <= (arena_.threads() == 1 ? kAloneCopyBytes : kInlineCopyBytes)) {
     body();
     done();
     return;

@@ -47,7 +47,7 @@ struct HostActor::Decoder {
                         });
     }
     for (const auto fetch : batch.getFetches()) {
-      host.core_.fetch(fetch.getArray(), fetch.getClient(), fetch.getObject());
+      host.core_.fetch(fetch.getArray(), fetch.getClient(), fetch.getObject(), fetch.getStreams());
     }
     if (batch.getOldest() > 0) host.core_.forget_failures(batch.getOldest());
   }
@@ -88,15 +88,8 @@ struct HostActor::Decoder {
         return fits;
       }
       case wire::Bulk::Kind::UPLOAD:
-        if (Status status = host.core_.check_upload(bulk.getId(), data.size(), bulk.getStride());
-            !status.ok()) {
-          // The client goes, and the array with it.
-          host.wiring_.router.malformed(Role::kClient, client_of(bulk.getId()), status);
-          return {};
-        }
-        host.wiring_.bulk.offer_upload(bulk.getId(), std::move(payload));
-        host.core_.upload_arrived(bulk.getId());
-        host.wiring_.bulk.take_upload(bulk.getId());  // Nobody wanted it any more.
+        host.take_upload(bulk.getId(), bulk.getStreams(), data.size(), bulk.getStride(),
+                         std::move(payload));
         return {};
       case wire::Bulk::Kind::VALUE:
         break;
@@ -184,7 +177,8 @@ HostActor::HostActor(HostCore::Options options, HostWiring wiring, Backend& back
     : wiring_(std::move(wiring)),
       backend_(backend),
       core_(options, backend, wiring_.bulk, wiring_.engine.clock(), wiring_.events, wiring_.near,
-            wiring_.data) {
+            wiring_.data, wiring_.spill) {
+  core_.watch_spill([this] { idle(); });
   backend_.watch(
       [this](DeviceId device, const std::string& cause) { core_.lose_device(device, cause); });
 }
@@ -259,7 +253,7 @@ void HostActor::handle(const Frame& frame) {
             for (const std::uint32_t device : array.getDevices()) devices.push_back(device);
             core_.put(array.getArray(), array.getObject(), devices);
           } else {
-            core_.fetch(array.getArray(), array.getClient(), array.getObject());
+            core_.fetch(array.getArray(), array.getClient(), array.getObject(), array.getStreams());
           }
         }
         break;
@@ -281,6 +275,8 @@ void HostActor::handle(const Frame& frame) {
         return Decoder::compiled(*this, message.getCompiled());
       case Message::ANNEX_ANSWERS:
         return take_answers(frame);
+      case Message::EXCHANGE_WORDS:
+        return hear_words(frame);
       case Message::FORGET:
         for (const PlanId plan : message.getForget().getPlans()) core_.forget_plan(plan);
         for (const ClientId client : message.getForget().getClients()) core_.forget_client(client);
@@ -299,6 +295,7 @@ void HostActor::handle(const Frame& frame) {
         for (const auto weight : message.getWeights()) {
           if (wiring_.data) wiring_.data->set_weight(weight.getTenant(), weight.getWeight());
         }
+        tell_annexes(frame);
         break;
       case Message::TURN:
         turn_ = message.getTurn();
@@ -311,6 +308,11 @@ void HostActor::handle(const Frame& frame) {
         break;
       case Message::BULK:
         return Decoder::bulk(*this, message.getBulk());
+      case Message::TAKEN:
+        for (const auto taken : message.getTaken()) {
+          core_.taken(message.getClient(), taken.getRequest(), taken.getOffer());
+        }
+        break;
       case Message::PEER:
         Decoder::peer(*this, message.getPeer());
         break;
@@ -335,6 +337,7 @@ void HostActor::idle() {
   flush_enqueued();
   if (!core_.outbox().pulls.empty()) flush_pulls();
   if (!core_.outbox().arrived.empty()) flush_arrived();
+  flush_wrong();
   flush_edges();
   flush_fetched();
   if (core_.annexes().any()) flush_annexes();
@@ -394,39 +397,6 @@ void HostActor::flush_dones() {
   wiring_.router.send(Role::kIsland, core_.options().island, builder.finish());
 }
 
-/// Ahead of the word that says that it is there.
-void HostActor::send_value(const HostOutbox::Fetched& answer) {
-  if (!answer.status.ok()) return;
-  wire::FrameBuilder builder;
-  auto bulk = builder.init_root<Message>().initBulk();
-  bulk.setKind(wire::Bulk::Kind::VALUE);
-  bulk.setId(answer.request);
-  bulk.setData({reinterpret_cast<const kj::byte*>(answer.value.data()), answer.value.size()});
-  wiring_.router.send(Role::kClient, answer.client, builder.finish(), Lane::kBulk);
-}
-
-void HostActor::flush_pulls() {
-  HostOutbox& outbox = core_.outbox();
-  for (const ArrayId array : outbox.pulls) {
-    wire::FrameBuilder builder;
-    auto pull = builder.init_root<Message>().initPull();
-    pull.setArray(array);
-    pull.setHost(core_.options().host);
-    wiring_.router.send(Role::kClient, client_of(array), builder.finish());
-  }
-  outbox.pulls.clear();
-}
-
-void HostActor::flush_arrived() {
-  HostOutbox& outbox = core_.outbox();
-  wire::FrameBuilder builder;
-  auto arrived =
-      builder.init_root<Message>().initArrived(static_cast<unsigned>(outbox.arrived.size()));
-  for (unsigned i = 0; i < outbox.arrived.size(); ++i) arrived.set(i, outbox.arrived[i]);
-  outbox.arrived.clear();
-  wiring_.router.send(Role::kController, 0, builder.finish());
-}
-
 /// Everything that the scheduler has to know, as of now: what was gathered for it is part of that.
 void HostActor::send_state() {
   core_.outbox().dones.clear();
@@ -473,32 +443,6 @@ void HostActor::send_state() {
     failures[i].setMessage(state.failures[i].second.message());
   }
   wiring_.router.send(Role::kIsland, core_.options().island, builder.finish());
-}
-
-void HostActor::flush_fetched() {
-  auto& fetched = core_.outbox().fetched;
-  for (std::size_t begin = 0; begin < fetched.size();) {
-    const ClientId client = fetched[begin].client;
-    std::size_t end = begin;
-    while (end < fetched.size() && fetched[end].client == client) ++end;
-    for (std::size_t i = begin; i < end && core_.options().is_process; ++i) {
-      Status status = transport::check_payload(fetched[i].value.size(), "what was asked for");
-      if (!status.ok()) fetched[i].status = std::move(status);
-      send_value(fetched[i]);
-    }
-    wire::FrameBuilder builder;
-    auto list = builder.init_root<Message>().initFetched(static_cast<unsigned>(end - begin));
-    for (std::size_t i = begin; i < end; ++i) {
-      auto answer = list[static_cast<unsigned>(i - begin)];
-      answer.setRequest(fetched[i].request);
-      answer.setCode(static_cast<std::uint8_t>(fetched[i].status.code()));
-      if (!fetched[i].status.ok()) answer.setMessage(fetched[i].status.message());
-    }
-    wiring_.router.send(Role::kClient, client, builder.finish(),
-                        core_.options().is_process ? Lane::kBulk : Lane::kControl);
-    begin = end;
-  }
-  fetched.clear();
 }
 
 void HostActor::flush_lost() {

@@ -32,7 +32,8 @@ struct HostWiring {
   events::EventStream& events;
   LinkArrival arrival;
   transport::NearMemory* near = nullptr;  // See HostCore;
-  transport::DataPlane* data = nullptr;   // the same.
+  transport::DataPlane* data = nullptr;   // the same;
+  store::SpillFile* spill = nullptr;      // the same.
 };
 
 /// The host of one island: it compiles, prepares, executes in order, and moves payload. One frame
@@ -44,6 +45,12 @@ class HostActor final : public actor::Actor {
   void receive(const Frame& frame) override;
   void idle() override;
 
+  /// `client` is to make a connection for data.
+  void call_back(ClientId client);
+
+  /// The upload `array` lies in a file. Errors: kProtocolError when it has other bytes.
+  Status take_file(ArrayId array, transport::Payload payload);
+
   HostCore& core() { return core_; }
 
  private:
@@ -52,6 +59,8 @@ class HostActor final : public actor::Actor {
   Status define_function(const Frame& frame);
   void end_compilation(const std::optional<Compilations::Ended>& ended, FunctionId function);
   Status take_answers(const Frame& frame);
+  Status hear_words(const Frame& frame);
+  void tell_annexes(const Frame& frame);
   void flush_annexes();
   bool is_early(const Frame& frame);
   void handle(const Frame& frame);
@@ -61,6 +70,9 @@ class HostActor final : public actor::Actor {
   void flush_enqueued();
   void flush_lost();
   void flush_pulls();
+  void flush_wrong();
+  void take_upload(ArrayId array, std::uint64_t streams, std::uint64_t bytes, std::uint64_t stride,
+                   transport::Payload payload);
   void flush_arrived();
   void send_bulk(const HostOutbox::Edge& edge);
   void send_value(const HostOutbox::Fetched& answer);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "device/annex_codec.hpp"
+#include "device/exchange_codec.hpp"
 #include "device/function_messages.hpp"
 #include "device/host_actor.hpp"
 #include "wire/frame_reader.hpp"
@@ -20,17 +21,21 @@ Status HostActor::define_function(const Frame& frame) {
   Status status = wire::read_frame<Message>(
       frame, [&id](Message::Reader message) { id = message.getCompile().getId(); });
   if (!status.ok()) return status;
-  const std::uint32_t hosts = core_.annexes().hosts();
-  compilations_.begin(id, hosts);
-  for (std::uint32_t host = 1; host < hosts; ++host) {
-    wiring_.router.send(Role::kAnnex, actor::annex_of(core_.options().island, host), frame);
-  }
+  compilations_.begin(id, core_.annexes().hosts());
+  tell_annexes(frame);
   return make_executable(
       frame, wiring_.natives, backend_,
       [this](FunctionId function, const Result<std::shared_ptr<const function::Executable>>& made) {
         end_compilation(compilations_.end(function, made.status(), made.ok() ? *made : nullptr),
                         function);
       });
+}
+
+/// What the controller says to all hosts of the island.
+void HostActor::tell_annexes(const Frame& frame) {
+  for (std::uint32_t host = 1; host < core_.annexes().hosts(); ++host) {
+    wiring_.router.send(Role::kAnnex, actor::annex_of(core_.options().island, host), frame);
+  }
 }
 
 void HostActor::end_compilation(const std::optional<Compilations::Ended>& ended,
@@ -53,7 +58,18 @@ Status HostActor::take_answers(const Frame& frame) {
   return {};
 }
 
+Status HostActor::hear_words(const Frame& frame) {
+  auto said = decode_exchange(frame);
+  if (!said.ok()) return said.status();
+  for (ExchangeWord& word : said->words) {
+    Status status = core_.exchanges().receive(said->host, std::move(word));
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
 void HostActor::flush_annexes() {
+  send_words(wiring_.router, core_.options().island, 0, core_.exchanges());
   for (auto& [host, orders] : core_.annexes().outbox()) {
     for (Frame& frame : encode_orders(std::exchange(orders, {}))) {
       wiring_.router.send(Role::kAnnex, actor::annex_of(core_.options().island, host),

@@ -13,8 +13,10 @@ namespace seaway::device {
 using events::EventKind;
 using program::kNone;
 
-ShardMemory HostCore::make_memory(std::size_t shards, std::uint64_t shard_bytes) {
-  auto slab = slabs_.make(static_cast<std::uint32_t>(shards), shard_bytes);
+/// Nothing of another owner's is there.
+ShardMemory HostCore::make_memory(std::size_t shards, std::uint64_t shard_bytes,
+                                  store::SlabOwner owner) {
+  auto slab = slabs_.make(static_cast<std::uint32_t>(shards), shard_bytes, owner);
   // The budgets are within the machine's memory, so this is the machine failing, not a caller.
   SEAWAY_CHECK(slab.ok(), slab.status().to_string());
   return ShardMemory(std::move(slab).value());
@@ -126,7 +128,8 @@ void HostCore::move_in(ArrayId array, ArrayRecord& record, transport::Payload pa
   // A small one moves in with the others: what the heap adds to it would be more than itself.
   const std::shared_ptr<const ArrayDesc>& desc = record.desc;
   const std::size_t shards = desc->group.devices.size();
-  if (payload.owner && shards * desc->shard_bytes <= store::SlabCache::kSmallBytes) {
+  const bool is_small = shards * desc->shard_bytes <= store::SlabCache::kSmallBytes;
+  if (payload.owner && is_small && !payload.file) {
     record.memory = make_memory(shards, desc->shard_bytes);
     const function::ShardedBuffer target = record.memory.buffer();
     // Behind the last shard there may be nothing, not even what rounds it up.
@@ -135,12 +138,18 @@ void HostCore::move_in(ArrayId array, ArrayRecord& record, transport::Payload pa
       std::memcpy(target.shard(shard), payload.base + shard * payload.stride, bytes);
     }
   } else {
+    if (payload.file) file_arrays_.insert(array);
     record.memory = ShardMemory(std::move(payload));
   }
+  note_upload(array, record);
+}
+
+/// The bytes of `record` are complete.
+void HostCore::note_upload(ArrayId array, ArrayRecord& record) {
   if (has_sums()) take_sums(record);
   events_.record({.time_ns = clock_.now_ns(),
                   .object = array,
-                  .value = desc->shard_bytes * shards,
+                  .value = record.desc->shard_bytes * record.desc->group.devices.size(),
                   .island = static_cast<std::uint16_t>(options_.island),
                   .kind = EventKind::kUpload});
 }
@@ -164,6 +173,7 @@ bool HostCore::bind_arg(PartRun& part, std::uint32_t arg) {
     if (!SEAWAY_MUTANT("a load takes no memory"))
       charge(record.desc->group.devices, record.desc->shard_bytes);
     load_spread(record);
+    leave_spill_room(id, record);
     record.state = ArrayRecord::State::kReady;
     record.is_spilled = false;
     events_.record({.time_ns = clock_.now_ns(),
@@ -172,6 +182,7 @@ bool HostCore::bind_arg(PartRun& part, std::uint32_t arg) {
                     .island = static_cast<std::uint16_t>(options_.island),
                     .kind = EventKind::kArrayLoad});
   }
+  if (spilled_.tiers) spilled_.tiers->want(id, part.stamp);  // It may be read in host room.
   bind(part, static_cast<std::uint32_t>(part.plan->part->blocks.size()) + arg, record.memory);
   if (has_sums()) part.sums[part.plan->part->args[arg].value] = *record.sums;
   return true;
@@ -222,18 +233,25 @@ void HostCore::make_output(PartRun& part, std::uint32_t output) {
     }
     // Who asked for the value before it was given away still gets it.
     if (donor->second.has_waiters) serve_waiters(part.args[a]);
-    // What a user lent was charged like any other; the output has that room for its own.
-    record.memory = donor->second.memory.is_borrowed()
-                        ? make_device_memory(record.desc->group.devices, record.desc->shard_bytes)
-                        : std::move(donor->second.memory);
+    // What a user lent was charged like any other, and so is what a client still reads; the output
+    // has that room for its own.
+    ShardMemory& given = donor->second.memory;
+    const bool is_read = given.is_shared() && !given.room();
+    if (is_read) part.donors.push_back(given.share());  // The gang reads it, too.
+    record.memory = is_read || given.is_borrowed()
+                        ? make_device_memory(record.desc->group.devices, record.desc->shard_bytes,
+                                             owner_of(part.tenant))
+                        : std::move(given);
     record_array(EventKind::kArrayFree, part.args[a], record.desc->shard_bytes);
     record_allocation(part, output);
-    arrays_.erase(donor);
+    file_arrays_.erase(part.args[a]);
+    erase_array(part.args[a]);
     break;
   }
   if (!record.memory.has_value()) {
     charge(record.desc->group.devices, record.desc->shard_bytes);
-    record.memory = make_device_memory(record.desc->group.devices, record.desc->shard_bytes);
+    record.memory = make_device_memory(record.desc->group.devices, record.desc->shard_bytes,
+                                       owner_of(part.tenant));
     record_allocation(part, output);
   }
   bind(part, static_cast<std::uint32_t>(shape.blocks.size() + shape.args.size()) + output,
@@ -245,6 +263,8 @@ void HostCore::poison_array(ArrayId id, const Status& cause) {
   if (found == arrays_.end()) return;
   ArrayRecord& record = found->second;
   if (record.state == ArrayRecord::State::kPoisoned) return;
+  stop_upload(id);
+  leave_spill_room(id, record);
   // A value that exists may be in the hands of a running gang: it goes when it is freed or spilled.
   const bool gives_back = record.state != ArrayRecord::State::kReady;
   if (gives_back) {
@@ -276,14 +296,17 @@ void HostCore::free_array(ArrayId id) {
   const auto found = arrays_.find(id);
   if (found == arrays_.end()) return;
   ArrayRecord& record = found->second;
-  const bool is_awaited = record.has_waiters && !record.is_settled;
-  if (record.has_waiters && record.is_settled) serve_waiters(id);
+  stop_upload(id);
+  if (!file_arrays_.empty()) file_arrays_.erase(id);
+  const bool is_awaited = record.has_waiters && (!record.is_settled || is_away(id));
+  if (record.has_waiters && !is_awaited) serve_waiters(id);
   if (record.memory.has_value() && record.state != ArrayRecord::State::kOnHost) {
     uncharge(record.desc->group.devices, record.desc->shard_bytes);
     record_array(EventKind::kArrayFree, id, record.desc->shard_bytes);
   }
-  if (is_awaited && record.is_upload) {
+  if (is_awaited && record.is_upload && !record.is_settled) {
     // It never arrives, as the controller knows, which has answered whoever waits.
+    for (const Waiter& waiter : waiters_[id]) is_due(waiter);  // No more.
     waiters_.erase(id);
   } else if (is_awaited) {
     // Its room is free; its bytes wait in the host's own memory for the outcome of their run.
@@ -296,6 +319,12 @@ void HostCore::free_array(ArrayId id) {
     });
     return;
   }
+  erase_array(id);
+}
+
+void HostCore::erase_array(ArrayId id) {
+  const auto found = arrays_.find(id);
+  leave_spill_room(id, found->second);
   arrays_.erase(found);
 }
 
@@ -329,6 +358,8 @@ void HostCore::end_spill(ArrayId id, ShardMemory copy) {
   const auto found = arrays_.find(id);
   SEAWAY_CHECK(found != arrays_.end(), id);
   ArrayRecord& record = found->second;
+  if (file_arrays_.contains(id)) static_cast<void>(check_file(id));
+  file_arrays_.erase(id);
   if (record.state == ArrayRecord::State::kReady) {
     // The copy is looked at, for it is what is kept.
     if (Status damage = check_array(id, record, copy.buffer()); !damage.ok()) {
@@ -346,16 +377,21 @@ void HostCore::end_spill(ArrayId id, ShardMemory copy) {
                     .value = record.desc->shard_bytes,
                     .island = static_cast<std::uint16_t>(options_.island),
                     .kind = EventKind::kArraySpill});
+    join_spill_room(id, record);
   }
   if (record.state == ArrayRecord::State::kPoisoned && record.memory.has_value()) {
     uncharge(record.desc->group.devices, record.desc->shard_bytes);
     record_array(EventKind::kArrayFree, id, record.desc->shard_bytes);
     record.memory.reset();
   }
-  outbox_.dones.push_back({HostOutbox::Done::Kind::kSpilled, id, 0, 0});
+  if (spilled_.tiers) {
+    spilled_.unsaid.push_back(id);
+  } else {
+    outbox_.dones.push_back({HostOutbox::Done::Kind::kSpilled, id, 0, 0});
+  }
 }
 
-void HostCore::fetch(ArrayId array, ClientId client, std::uint64_t request) {
+void HostCore::fetch(ArrayId array, ClientId client, std::uint64_t request, bool streams) {
   const auto found = arrays_.find(array);
   if (found == arrays_.end()) {
     outbox_.fetched.push_back(
@@ -366,10 +402,10 @@ void HostCore::fetch(ArrayId array, ClientId client, std::uint64_t request) {
   }
   if (!found->second.is_settled) {
     found->second.has_waiters = true;
-    waiters_[array].push_back({client, request});
+    waiters_[array].push_back(late({client, request, streams}));
     return;
   }
-  serve(array, found->second, {client, request});
+  serve(array, found->second, {client, request, streams});
 }
 
 /// What a run makes is read only once its part here has ended well, or failed: a value that
@@ -379,7 +415,7 @@ void HostCore::settle(ArrayId id) {
   if (found == arrays_.end()) return;
   found->second.is_settled = true;
   serve_waiters(id);
-  if (found->second.is_dropped) arrays_.erase(found);
+  if (found->second.is_dropped && !found->second.has_waiters) erase_array(id);
 }
 
 void HostCore::serve_waiters(ArrayId id) {
@@ -389,10 +425,13 @@ void HostCore::serve_waiters(ArrayId id) {
   const auto waiting = waiters_.find(id);
   const std::vector<Waiter> waiters = std::move(waiting->second);
   waiters_.erase(waiting);
-  for (const Waiter& waiter : waiters) serve(id, found->second, waiter);
+  for (const Waiter& waiter : waiters) {
+    if (is_due(waiter)) serve(id, found->second, waiter);
+  }
 }
 
-void HostCore::serve(ArrayId id, const ArrayRecord& record, const Waiter& waiter) {
+void HostCore::serve(ArrayId id, ArrayRecord& record, const Waiter& waiter) {
+  if (is_away(id)) return await_array(id, waiter);
   if (Status damage = check_array(id, record, record.memory.buffer());
       !damage.ok() && !SEAWAY_MUTANT("a value is fetched without a look at its sum")) {
     poison_array(id, damage);
@@ -405,14 +444,23 @@ void HostCore::serve(ArrayId id, const ArrayRecord& record, const Waiter& waiter
   if (record.state == ArrayRecord::State::kPending) {
     answer(*record.desc, waiter, nullptr);
   } else if (record.memory.room()) {
-    copy_out(record, [this, desc = record.desc, waiter](ShardMemory copy) {
-      const function::ShardedBuffer bytes = copy.buffer();
-      answer(*desc, waiter, &bytes);
+    copy_out(record, [this, desc = record.desc, waiter = late(waiter)](ShardMemory copy) {
+      if (is_due(waiter)) answer_with(*desc, waiter, copy);
     });
+  } else if (file_arrays_.contains(id)) {
+    auto copy = copy_from_file(id, record);
+    if (!copy.ok())
+      return outbox_.fetched.push_back({waiter.client, waiter.request, copy.status()});
+    answer_with(*record.desc, waiter, *copy);
   } else {
-    const function::ShardedBuffer bytes = record.memory.buffer();
-    answer(*record.desc, waiter, &bytes);
+    answer_with(*record.desc, waiter, record.memory);
   }
+}
+
+void HostCore::answer_with(const ArrayDesc& desc, const Waiter& waiter, ShardMemory& memory) {
+  if (waiter.streams && offer_read(desc, waiter, memory)) return;
+  const function::ShardedBuffer bytes = memory.buffer();
+  answer(desc, waiter, &bytes);
 }
 
 /// `bytes` null: it was never made.

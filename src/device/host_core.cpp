@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "actor/router.hpp"
 #include "base/check.hpp"
 #include "base/mutant.hpp"
 #include "transport/memory_file.hpp"
@@ -27,7 +28,7 @@ std::size_t cached_bytes(const HostCore::Options& options) {
 
 HostCore::HostCore(Options options, Backend& backend, transport::LocalBulk& bulk,
                    const Clock& clock, events::EventStream& events, transport::NearMemory* near,
-                   transport::DataPlane* data)
+                   transport::DataPlane* data, store::SpillFile* spill)
     : options_(options),
       backend_(backend),
       bulk_(bulk),
@@ -38,9 +39,21 @@ HostCore::HostCore(Options options, Backend& backend, transport::LocalBulk& bulk
       data_(data),
       arena_(near ? near->lendable() : std::span<std::byte>(), heap_, transport::scrub),
       slabs_(arena_, {.cached_bytes_max = cached_bytes(options)}),
-      annexes_(options.hosts, options.devices),
+      annexes_(options.hosts, options.devices,
+               {near,
+                [island = options.island](std::uint32_t host) {
+                  return actor::data_peer_of(island, host);
+                },
+                options.exchange.packed_bytes_max}),
       devices_(options.devices),
       lost_((options.devices + 63) / 64),
+      last_spread_(first_gang_of(options.life)),
+      exchanges_(0, {backend, slabs_, near, data,
+                     [island = options.island](std::uint32_t host) {
+                       return actor::data_peer_of(island, host);
+                     },
+                     options.exchange, options.life}),
+      stages_(backend, exchanges_),
       blocked_((options.devices + 63) / 64) {
   std::vector<DeviceId> all(options.devices);
   for (DeviceId i = 0; i < options.devices; ++i) all[i] = i;
@@ -50,9 +63,14 @@ HostCore::HostCore(Options options, Backend& backend, transport::LocalBulk& bulk
                options.hosts);
   if (options.is_process) born_stamp_ = std::numeric_limits<Stamp>::max();  // Not born yet.
   for (DeviceState& device : devices_) device.budget_bytes = options.device_bytes;
+  if (!spill) return;
+  spilled_.file = spill;
+  spilled_.tiers.emplace(store::SpillTiers::Limits{.memory_bytes = options.spill_memory_bytes,
+                                                   .file_bytes = options.spill_file_bytes});
 }
 
 HostCore::~HostCore() {
+  if (spilled_.file) spilled_.file->close();
   arena_.scrub_no_more();
   slabs_.retire();
 }
@@ -113,6 +131,7 @@ void HostCore::launch(Stamp stamp, RunId run, PlanId plan_id, TenantId tenant, b
   for (ArrayId& id : part->args) {
     id = id_at(next++);
     newest = std::max(newest, id);
+    if (spilled_.tiers) spilled_.tiers->read_by(id, stamp);
   }
   part->outputs.resize(shape.outputs.size());
   for (std::size_t i = 0; i < part->outputs.size(); ++i) {
@@ -314,6 +333,9 @@ void HostCore::erase_part(PartRun& part) {
       uncharge(group.devices, part.block_bytes[b]);
     }
   }
+  for (const ArrayId id : part.args) {
+    if (spilled_.tiers) spilled_.tiers->let_go(id, part.stamp);
+  }
   std::erase(arming_, &part);
   if (!SEAWAY_MUTANT("a part that is over still uses its plan")) --part.plan->parts;
   for (std::uint32_t r = 0; r < part.receives.size(); ++r) {
@@ -323,6 +345,7 @@ void HostCore::erase_part(PartRun& part) {
   std::unique_ptr<PartRun> spare = std::move(found->second);
   parts_.erase(found);
   spare->blocks.clear();
+  spare->donors.clear();
   spare->sends.clear();
   spare->failure = spare->cancel_cause = Status();
   spare->room_mark = 0;
@@ -354,6 +377,10 @@ std::string HostCore::why(Stamp stamp) const {
       ahead += pending_[j].state != Entry::State::kDone;
     }
     text += " waits behind " + std::to_string(ahead) + " entries of the order";
+    look_at_arrays(part, entry.gang, [this, &text](ArrayId id) {
+      if (!is_away(id)) return;
+      text += ", for array " + std::to_string(sequence_of(id)) + ", which is read from the file";
+    });
     for (const std::uint32_t r : part.plan->gangs[entry.gang].receives) {
       if (part.receives[r].has_value) continue;
       const program::Receive& receive = part.plan->part->receives[r];

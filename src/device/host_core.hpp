@@ -9,8 +9,10 @@
 #include <memory>
 #include <memory_resource>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -19,11 +21,15 @@
 #include "device/annexes.hpp"
 #include "device/backend.hpp"
 #include "device/device_state.hpp"
+#include "device/exchanges.hpp"
+#include "device/gang_stages.hpp"
+#include "device/host_outbox.hpp"
 #include "device/host_plan.hpp"
 #include "device/host_state.hpp"
 #include "device/integrity.hpp"
 #include "device/part_run.hpp"
 #include "device/shard_sums.hpp"
+#include "device/spill_room.hpp"
 #include "events/event_stream.hpp"
 #include "program/order_kind.hpp"
 #include "store/arena.hpp"
@@ -33,54 +39,6 @@
 #include "transport/near_memory.hpp"
 
 namespace seaway::device {
-
-/// What a host has to say after it was told something; the actor turns it into frames.
-struct HostOutbox {
-  struct Done {
-    enum class Kind : std::uint8_t { kGangs, kReceived, kSpilled, kMoved, kFenced };
-    Kind kind = Kind::kGangs;
-    std::uint64_t id = 0;
-    std::uint32_t first = 0, last = 0;
-  };
-  struct Failure {
-    Stamp stamp = 0;
-    Status status;
-  };
-  struct Edge {
-    enum class Kind : std::uint8_t { kArmed, kDeclined, kDelivered, kConsumed, kReturned };
-    Kind kind = Kind::kArmed;
-    HostId peer = 0;
-    Stamp stamp = 0;
-    std::uint32_t edge = 0;
-    Status status = {};
-    std::uint64_t bytes = 0;      // kDelivered: payload, for the link's bandwidth.
-    std::uint32_t shards = 0;     // The same: of so many shards,
-    std::size_t shard_bytes = 0;  // without what they are rounded up by; is_process alone.
-    /// The same: it is not sent but lent, its shards so far apart.
-    std::optional<transport::NearMemory::Place> place = {};
-    std::size_t stride = 0;
-    bool keeps = false;         // kDelivered: it may be kept; kConsumed: it is, until kReturned.
-    std::uint64_t streams = 0;  // kDelivered: so many bytes are to be fetched; 0: none.
-  };
-  struct Fetched {
-    ClientId client = 0;
-    std::uint64_t request = 0;
-    Status status;
-    std::vector<std::byte> value = {};  // Where clients are other processes: what was asked for.
-  };
-  std::vector<Done> dones;
-  std::vector<Failure> failures;
-  std::vector<Edge> edges;
-  std::vector<Fetched> fetched;
-  struct LostDevice {
-    DeviceId device = 0;
-    Status status;
-  };
-  std::vector<Stamp> enqueued;  // Parts whose enqueueing was to be acknowledged.
-  std::vector<LostDevice> lost;
-  std::vector<ArrayId> pulls;    // Uploads whose bytes are still with their clients,
-  std::vector<ArrayId> arrived;  // and those whose bytes are here now.
-};
 
 /// The pure core of one host: stores, streams and transfers of an island's devices.
 ///
@@ -111,13 +69,17 @@ class HostCore {
     std::uint64_t gang_timeout_min_ns = 10'000'000'000;
     std::uint64_t gang_timeout_factor = 200;
     Integrity integrity = {};
+    ExchangeOptions exchange = {};
+    /// Of what was moved off the devices, so much lies in memory, and all of it in the file.
+    std::uint64_t spill_memory_bytes = 0, spill_file_bytes = 0;
   };
 
   /// `near`: what hosts of this machine lend each other; null: they do not. `data`: how large
-  /// values come from hosts that do not; null: as small ones.
+  /// values come from hosts that do not; null: as small ones. `spill`: where arrays lie that memory
+  /// has no room for; null: memory has room for all. It is closed with the host.
   HostCore(Options options, Backend& backend, transport::LocalBulk& bulk, const Clock& clock,
            events::EventStream& events, transport::NearMemory* near = nullptr,
-           transport::DataPlane* data = nullptr);
+           transport::DataPlane* data = nullptr, store::SpillFile* spill = nullptr);
   /// What is lent stays as it is: whoever reads it is not to lose it with its maker.
   ~HostCore();
 
@@ -134,7 +96,8 @@ class HostCore {
   void launch(Stamp stamp, RunId run, PlanId plan, TenantId tenant, bool acknowledge,
               const std::function<ArrayId(std::uint32_t)>& id_at);
   void put(ArrayId array, std::uint64_t spec, const std::vector<DeviceId>& devices);
-  void fetch(ArrayId array, ClientId client, std::uint64_t request);
+  /// `streams`: a large value may be offered to the client, who says when it has it: taken().
+  void fetch(ArrayId array, ClientId client, std::uint64_t request, bool streams = false);
 
   /// No later launch names `plan`. It goes at the end of an advance() when no part uses it.
   void forget_plan(PlanId plan);
@@ -184,6 +147,13 @@ class HostCore {
   Status check_upload(ArrayId array, std::uint64_t bytes, std::uint64_t stride) const;
   /// The bytes of an upload have come, and lie in the transport.
   void upload_arrived(ArrayId array);
+  /// Whether an upload, if it is awaited, has so many bytes without those that lie between shards.
+  /// Errors: kProtocolError.
+  Status check_upload_offer(ArrayId array, std::uint64_t bytes) const;
+  /// Its client offers it: it is fetched right to where it will lie.
+  void upload_offered(ArrayId array);
+  /// `client` has what was offered to it for `request`, or does not want it. Unknown ones: nothing.
+  void taken(ClientId client, std::uint64_t request, std::uint32_t offer);
 
   /// What the backend says: `device` is lost, with all that lies in its memory. Gangs that need the
   /// one or the other fail when their turn comes (HO-5). A repeat means nothing.
@@ -193,8 +163,8 @@ class HostCore {
   /// hosts ask for in the name of a function includes it. 0 for functions that never do.
   std::size_t replay_bytes(const function::Executable& executable) const;
 
-  /// When the first of the gangs that run beside this thread is over its time. None while no such
-  /// gang runs.
+  /// When the first of the gangs that run beside this thread is over its time, or a write to the
+  /// file is to be tried again. None while there is neither.
   std::optional<std::uint64_t> due_ns() const;
   /// Fails gangs that are over their time at `now_ns` on all their devices, and loses the device
   /// that the backend blames for it. A gang for which it blames none is waited for from now on.
@@ -213,6 +183,7 @@ class HostCore {
   /// The other hosts of the island: what is to be said to them, and what they answer. Call
   /// advance() after an answer.
   Annexes& annexes() { return annexes_; }
+  Exchanges& exchanges() { return exchanges_; }
   DeviceState& device(DeviceId device) { return devices_[device]; }
   /// Why it runs nothing and holds nothing any more; null: it is there.
   const Status* loss_of(DeviceId device) const;
@@ -223,13 +194,22 @@ class HostCore {
 
   /// Nothing is queued, running or held except finished arrays.
   bool is_idle() const {
-    return parts_.empty() && pending_begin_ == pending_.size() && annexes_.is_quiet();
+    return parts_.empty() && pending_begin_ == pending_.size() && annexes_.is_quiet() &&
+           exchanges_.is_quiet();
   }
   std::size_t array_count() const { return arrays_.size(); }
   /// Values that hosts of this machine may read now.
   std::size_t lent() const { return near_ ? near_->lent() : 0; }
   /// Those that are offered or fetched.
   std::size_t open_data() const { return data_ ? data_->open() : 0; }
+  /// Where arrays in host room lie; null: all of them in memory.
+  const store::SpillTiers* spill_tiers() const {
+    return spilled_.tiers ? &*spilled_.tiers : nullptr;
+  }
+  /// `on_progress` is called behind each end of a write or a read: advance() may find more to do.
+  void watch_spill(std::function<void()> on_progress) {
+    spilled_.on_progress = std::move(on_progress);
+  }
   std::size_t plan_count() const { return plans_.size(); }
   std::size_t function_count() const { return functions_.size(); }
   /// Types and shardings that uploads refer to, and what was made of them.
@@ -270,6 +250,8 @@ class HostCore {
   struct Waiter {
     ClientId client = 0;
     std::uint64_t request = 0;
+    bool streams = false;
+    std::uint64_t ticket = 0;  // In late_reads_, while what it may be offered is not there.
   };
   struct Entry {  // One place in the streams: a gang, or the freeing of an array.
     enum class State : std::uint8_t { kWaiting, kRunning, kDone };
@@ -278,6 +260,7 @@ class HostCore {
     std::uint32_t last = 0;   // gangs of the plan run on the same devices.
     State state = State::kWaiting;
     ArrayId array = 0;
+    std::uint32_t ahead = 0;  // 1: the gang behind `gang` is ordered, too (start_ahead()).
   };
 
   struct StartedGang {  // The backend runs it beside this thread.
@@ -287,15 +270,13 @@ class HostCore {
     bool is_replay = false;                           // It has run, and runs a second time;
     std::uint64_t first_begin_ns = 0;                 // began first at this time.
   };
-  struct SpreadGang {  // Runs stage by stage, each on all its hosts.
-    std::size_t stage = 0;
-    bool has_conflict = false;
+  struct SpreadGang {  // Runs on several hosts.
+    std::uint64_t number = 0;
     std::uint64_t begin_ns = 0;
-    std::vector<function::ShardedBuffer> operands, outputs;
-    function::ShardedBuffer scratch;
-    std::vector<HostShare> shares;
-    std::size_t open = 0;  // Of this stage: here, and on all annexes.
+    std::size_t open = 0;  // Here, and on all annexes.
     Status status = {};
+    bool is_behind = false;  // It was ordered before the one ahead of it had ended,
+    bool has_begun = false;  // which has ended well on all hosts.
   };
   struct GivenUpGang {
     events::Event event;
@@ -321,7 +302,7 @@ class HostCore {
   void keep_old_plan(program::PartPlanPtr part);
 
   // host_execution.cpp: streams.
-  bool is_ready(const PartRun& part, std::uint32_t gang) const;
+  bool is_ready(const PartRun& part, std::uint32_t gang);
   const DeviceMask* mask_of_entry(const Entry& entry) const;
   bool run_short_gangs(std::uint64_t sequence, std::uint64_t& burst_ns);
   void start(std::uint64_t sequence);
@@ -353,24 +334,21 @@ class HostCore {
   const Entry& entry_at(std::uint64_t sequence) const { return pending_[sequence - pending_base_]; }
 
   // host_spread.cpp: gangs and values that are on several hosts.
-  ShardMemory make_device_memory(const std::vector<DeviceId>& devices, std::uint64_t shard_bytes);
+  ShardMemory make_device_memory(const std::vector<DeviceId>& devices, std::uint64_t shard_bytes,
+                                 store::SlabOwner owner = 0);
   void bind(PartRun& part, std::uint32_t table, const ShardMemory& memory) const;
   const Room* remote_room(const PartRun& part, std::uint32_t value) const;
-  void start_spread(std::uint64_t sequence);
-  void run_stage(std::uint64_t sequence);
-  void run_on_all(std::uint64_t sequence);
-  void run_exchange(std::uint64_t sequence, const function::Exchange& exchange);
-  void compute_exchange(std::uint64_t sequence, const function::Exchange& exchange);
-  void end_stage(std::uint64_t sequence, const Status& status);
-  GangWork spread_work(std::uint64_t sequence);
-  RunStage order_of(const PartRun& part, std::uint32_t gang, const SpreadGang& spread) const;
-  std::pair<const Room*, std::uint64_t> find_place(std::uint64_t sequence,
-                                                   const function::ValuePlace& place) const;
+  void start_spread(std::uint64_t sequence, std::uint32_t gang);
+  void start_ahead(std::uint64_t sequence);
+  bool takes_no_room(const PartRun& part, std::uint32_t gang) const;
+  void end_spread(std::uint64_t sequence, std::uint32_t gang, const Status& status);
+  void begin_next(std::uint64_t sequence);
   using TakeCopy = std::function<void(ShardMemory copy)>;
   void copy_out(const Room& room, std::uint64_t offset, function::ShardedBuffer here,
                 std::size_t shards, std::uint64_t bytes, TakeCopy take);
   void copy_out(const ArrayRecord& record, TakeCopy take);
-  void write_out(const PartRun& part, std::uint32_t value);
+  std::vector<Annexes::Wanted> wanted_by(const PartRun& part, std::uint32_t gang) const;
+  void write_out(PartRun& part, std::uint32_t value);
   void load_spread(ArrayRecord& record);
   bool read_send(PartRun& part, std::uint32_t send);
 
@@ -449,16 +427,42 @@ class HostCore {
   std::uint64_t held_bytes(const PartRun& part, std::uint32_t group) const;
   bool is_busy_on(const PartRun& part, std::uint32_t group) const;
 
+  // host_files.cpp: arrays that lie in files.
+  ArrayId file_array(const PartRun& part, std::uint32_t value) const;
+  Status check_file(ArrayId array);
+  void check_files(PartRun& part, std::uint32_t gang);
+  void copy_from_file(PartRun& part, std::uint32_t send);
+  Result<ShardMemory> copy_from_file(ArrayId array, const ArrayRecord& record);
+  ShardMemory copy_of(function::ShardedBuffer source, std::size_t shards, std::uint64_t bytes);
+
+  // host_spill.cpp: arrays in host room that lie in a file.
+  void join_spill_room(ArrayId id, const ArrayRecord& record);
+  void leave_spill_room(ArrayId id, ArrayRecord& record);
+  bool is_away(ArrayId id) const;
+  bool has_arrays(const PartRun& part, std::uint32_t gang);
+  void look_at_arrays(const PartRun& part, std::uint32_t gang,
+                      const std::function<void(ArrayId)>& look) const;
+  void await_array(ArrayId id, const Waiter& waiter);
+  void move_spilled();
+  void begin_spill_transfer(store::SpillTiers::Transfer what);
+  void end_spill_transfer(std::uint64_t ticket, Status status);
+  void end_spill_write(const SpillTransfer& ended, const Status& status);
+  void end_spill_read(SpillTransfer ended, Status status);
+  Status compare_sums(const SpillTransfer& ended) const;
+  void record_transfer(events::EventKind kind, const SpillTransfer& ended, StatusCode code);
+
   // host_views.cpp
   void cut_part(PartRun& part, HostId peer, const Status& cause);
   bool is_cut(Stamp stamp, HostId from) const;
   static HostArray::Place place_of(const ArrayRecord& record);
 
   // host_arrays.cpp: arrays, budgets, fetches.
-  ShardMemory make_memory(std::size_t shards, std::uint64_t shard_bytes);
+  ShardMemory make_memory(std::size_t shards, std::uint64_t shard_bytes,
+                          store::SlabOwner owner = 0);
   void charge(const std::vector<DeviceId>& devices, std::uint64_t bytes);
   void uncharge(const std::vector<DeviceId>& devices, std::uint64_t bytes);
   void move_in(ArrayId id, ArrayRecord& record, transport::Payload payload);
+  void note_upload(ArrayId id, ArrayRecord& record);
   void record_array(events::EventKind kind, ArrayId id, std::uint64_t bytes);
   void record_allocation(const PartRun& part, std::uint32_t output);
   void make_output(PartRun& part, std::uint32_t output);
@@ -467,10 +471,21 @@ class HostCore {
   void free_array(ArrayId id);
   void spill(ArrayId id);
   void end_spill(ArrayId id, ShardMemory copy);
+  void erase_array(ArrayId id);
   void settle(ArrayId id);
   void serve_waiters(ArrayId id);
-  void serve(ArrayId id, const ArrayRecord& record, const Waiter& waiter);
+  void serve(ArrayId id, ArrayRecord& record, const Waiter& waiter);
   void answer(const ArrayDesc& desc, const Waiter& waiter, const function::ShardedBuffer* bytes);
+  void answer_with(const ArrayDesc& desc, const Waiter& waiter, ShardMemory& memory);
+
+  // host_clients.cpp: what goes to clients and comes from them over connections for data.
+  bool offer_read(const ArrayDesc& desc, const Waiter& waiter, ShardMemory& memory);
+  Waiter late(Waiter waiter);
+  bool is_due(const Waiter& waiter);
+  void fetch_upload(ArrayId id, const std::shared_ptr<ShardMemory>& memory);
+  void end_upload(ArrayId id, const std::shared_ptr<ShardMemory>& memory, const Status& status);
+  void stop_upload(ArrayId id);
+  void end_reads(ClientId client);
 
   const Options options_;
   Backend& backend_;
@@ -503,6 +518,15 @@ class HostCore {
   std::vector<std::unique_ptr<PartRun>> spare_parts_;
   std::pmr::unordered_map<ArrayId, ArrayRecord> arrays_{&pool_};
   std::unordered_map<ArrayId, std::vector<Waiter>> waiters_;
+  using Read = std::tuple<ClientId, std::uint64_t, std::uint32_t>;  // Request, offer.
+  std::map<Read, std::uint64_t> reads_;  // Offered to clients; bytes of each,
+  std::uint64_t read_bytes_ = 0;         // and of all.
+  std::uint32_t last_offer_ = 0;
+  std::set<std::pair<ClientId, std::uint64_t>> late_reads_;  // Tickets of waiters.
+  std::uint64_t last_late_read_ = 0;
+  std::set<ArrayId> file_arrays_;                              // That lie in files.
+  std::map<ArrayId, std::shared_ptr<ShardMemory>> uploading_;  // That are fetched from clients.
+  SpillRoom spilled_;
   struct HeldOrder {
     program::OrderKind kind;
     std::uint64_t id;
@@ -535,7 +559,10 @@ class HostCore {
   std::uint64_t pending_base_ = 0;         // Sequence number of pending_[0].
   std::optional<DeviceId> unlaunched_on_;  // Who did not launch the gang that ran in line.
   std::vector<StartedGang> started_;
-  std::map<std::uint64_t, SpreadGang> spread_;  // By sequence.
+  std::map<std::pair<std::uint64_t, std::uint32_t>, SpreadGang> spread_;  // By sequence and gang.
+  std::uint64_t last_spread_ = 0;                                         // See ExchangeId.
+  Exchanges exchanges_;
+  GangStages stages_;
   std::uint64_t last_ticket_ = 0;
   std::map<std::uint64_t, GivenUpGang> given_up_;  // By ticket; at most one for each lost device.
   std::vector<PartRun*> arming_;                   // Admitted parts whose receives wait for room.

@@ -38,7 +38,11 @@ void HostCore::define_plan(program::PartPlanPtr part) {
 void HostCore::define_spec(std::uint64_t spec, ArraySpec array) { specs_[spec] = std::move(array); }
 
 void HostCore::forget_client(ClientId client) {
-  if (options_.is_process) lose_client(client);
+  if (options_.is_process) {
+    lose_client(client);
+    const auto is_reader = [client](const auto& read) { return read.first == client; };
+    std::erase_if(late_reads_, is_reader);
+  }
   const auto is_its = [client](const auto& entry) { return client_of(entry.first) == client; };
   std::erase_if(functions_, is_its);
   std::erase_if(specs_, is_its);

@@ -236,6 +236,7 @@ void HostCore::try_send(PartRun& part, std::uint32_t send) {
   if (losses_ > 0 && !part.has_failed() && !state.moved.has_value()) {
     if (Status loss = lost_value(part, shape.value); !loss.ok()) fail(part, std::move(loss));
   }
+  if (!file_arrays_.empty() && !part.has_failed()) copy_from_file(part, send);
   const auto bytes = [&part, &state, &shape] {
     return state.moved.has_value() ? state.moved.buffer()
                                    : buffer_at(part, part.plan->slots[shape.value]);

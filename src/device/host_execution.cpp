@@ -89,6 +89,7 @@ bool HostCore::advance() {
   }
   if (!arming_.empty()) arm_ready_parts();
   if (!forgotten_plans_.empty()) drop_forgotten_plans();
+  if (spilled_.tiers) move_spilled();
   return has_more || was_passed_over;
 }
 
@@ -134,6 +135,8 @@ bool HostCore::run_short_gangs(std::uint64_t sequence, std::uint64_t& burst_ns) 
     if (!status.ok() || losses_ > 0) [[unlikely]]
       end_in_line(part, gang, work, std::move(status));
     if (!plan.receives.empty()) check_loans(part, gang);
+    if (!file_arrays_.empty()) [[unlikely]]
+      check_files(part, gang);
     estimate_ns += plan.cost_ns * plan.shards + kGangOverheadNs;
     ++gang;
   }
@@ -161,7 +164,7 @@ bool HostCore::run_short_gangs(std::uint64_t sequence, std::uint64_t& burst_ns) 
   return true;
 }
 
-bool HostCore::is_ready(const PartRun& part, std::uint32_t gang) const {
+bool HostCore::is_ready(const PartRun& part, std::uint32_t gang) {
   const GangPlan& plan = part.plan->gangs[gang];
   for (const std::uint32_t r : plan.receives) {
     const ReceiveState& receive = part.receives[r];
@@ -172,7 +175,7 @@ bool HostCore::is_ready(const PartRun& part, std::uint32_t gang) const {
       return false;
     }
   }
-  return true;
+  return !spilled_.tiers || part.has_failed() || has_arrays(part, gang);
 }
 
 void HostCore::start(std::uint64_t sequence) {
@@ -218,6 +221,8 @@ void HostCore::start(std::uint64_t sequence) {
     if (!status.ok() || losses_ > 0) [[unlikely]]
       end_in_line(part, gang, work, std::move(status));
     if (!plan.receives.empty()) check_loans(part, gang);
+    if (!file_arrays_.empty()) [[unlikely]]
+      check_files(part, gang);
     if (plan.may_replay) [[unlikely]]
       replay_in_line(part, gang, work);
     now_ns_ = clock_.now_ns();
@@ -234,7 +239,8 @@ void HostCore::start(std::uint64_t sequence) {
       break;
     case Gang::Kind::kCompute:
       if (plan.is_spread) {
-        start_spread(sequence);
+        start_spread(sequence, gang);
+        begin_next(sequence);
       } else {
         start_beside(sequence);
       }
@@ -283,7 +289,7 @@ void HostCore::start_reshard(PartRun& part, std::uint32_t gang, std::uint64_t se
   const std::uint32_t value = part.plan->part->gangs[gang].operands[0];
   const Room* const room = remote_room(part, value);
   if (!room) return copy();
-  annexes_.read(*room, shape.operands[0].offset, part.plan->data_bytes[value], source,
+  annexes_.read(*room, shape.operands[0].offset, part.plan->data_bytes[value], source, true,
                 [copy](const Status&) { copy(); });
 }
 
@@ -301,6 +307,7 @@ void HostCore::finish_async(std::uint64_t sequence, Status status, std::uint64_t
   if (losses_ > 0) status = outcome_of(part, gang, std::move(status));
   if (!status.ok()) fail_gang(part, gang, status);
   check_loans(part, gang);
+  if (!file_arrays_.empty()) check_files(part, gang);
   complete(sequence, begin_ns, end_ns, true);
 }
 
@@ -315,6 +322,10 @@ void HostCore::complete(std::uint64_t sequence, std::uint64_t begin_ns, std::uin
   Entry& entry = entry_at(sequence);
   const std::uint32_t gang = entry.gang++;
   entry.state = entry.gang == entry.last ? Entry::State::kDone : Entry::State::kWaiting;
+  if (entry.ahead > 0) {
+    --entry.ahead;
+    entry.state = Entry::State::kRunning;
+  }
   finish_gang(*entry.part, gang, begin_ns, end_ns, ran);  // May be the end of the part.
 }
 
@@ -473,7 +484,8 @@ void HostCore::ensure_block(PartRun& part, std::uint32_t block) {
   const std::uint64_t bytes = part.block_needs[block];
   charge(devices, bytes);
   part.block_bytes[block] = bytes;
-  part.blocks[block] = make_device_memory(devices, shape.steps.front().bytes);
+  part.blocks[block] =
+      make_device_memory(devices, shape.steps.front().bytes, owner_of(part.tenant));
 }
 
 }  // namespace seaway::device

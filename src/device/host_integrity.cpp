@@ -1,8 +1,6 @@
 // Checksums: taken as soon as the bytes of a value are complete, compared before they are used.
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <set>
 
 #include "base/probe.hpp"
@@ -13,16 +11,6 @@ namespace seaway::device {
 using events::EventKind;
 using program::Gang;
 using program::Value;
-
-namespace {
-
-std::string hex(std::uint32_t sum) {
-  std::array<char, 16> text{};
-  std::snprintf(text.data(), text.size(), "0x%08x", static_cast<unsigned>(sum));
-  return text.data();
-}
-
-}  // namespace
 
 void HostCore::take_sums(PartRun& part, std::uint32_t index) {
   const program::PartPlan& plan = *part.plan->part;

@@ -1,4 +1,4 @@
-// Gangs and values that are on several hosts: stages, exchanges, and copies from and to annexes.
+// Gangs and values that are on several hosts: who runs what, and copies from and to annexes.
 
 #include <algorithm>
 #include <cstring>
@@ -9,14 +9,12 @@
 
 namespace seaway::device {
 
-using function::Exchange;
 using function::ShardedBuffer;
-using function::ValuePlace;
 
 ShardMemory HostCore::make_device_memory(const std::vector<DeviceId>& devices,
-                                         std::uint64_t shard_bytes) {
-  ShardMemory memory = make_memory(devices.size(), shard_bytes);
-  memory.spread(annexes_.make(devices, shard_bytes));
+                                         std::uint64_t shard_bytes, store::SlabOwner owner) {
+  ShardMemory memory = make_memory(devices.size(), shard_bytes, owner);
+  memory.spread(annexes_.make(devices, shard_bytes, owner));
   return memory;
 }
 
@@ -31,138 +29,153 @@ const Room* HostCore::remote_room(const PartRun& part, std::uint32_t value) cons
   return part.rooms[part.plan->slots[value].table];
 }
 
-void HostCore::start_spread(std::uint64_t sequence) {
+/// On all its hosts at once, each of which runs its own shards to their end.
+void HostCore::start_spread(std::uint64_t sequence, std::uint32_t gang) {
   SEAWAY_PROBE("a gang runs on several hosts");
-  const GangWork work = spread_work(sequence);
-  const std::span<const DeviceId> devices = work.devices();
-  SpreadGang& spread = spread_[sequence];
-  spread.begin_ns = clock_.now_ns();
-  spread.operands.assign(work.operands.begin(), work.operands.end());
-  spread.outputs.assign(work.outputs.begin(), work.outputs.end());
-  spread.scratch = work.scratch;
-  spread.shares = annexes_.shares_of({devices.begin(), devices.end()});
-  spread.has_conflict =
-      work.executable->has_conflict([&work](std::uint32_t output, std::uint32_t operand) {
-        return work.outputs[output].base == work.operands[operand].base;
-      });
-  run_stage(sequence);
-}
-
-void HostCore::run_stage(std::uint64_t sequence) {
-  SpreadGang& spread = spread_.at(sequence);
-  const Entry& entry = entry_at(sequence);
-  const function::Executable& executable = *entry.part->plan->gangs[entry.gang].executable;
-  if (!spread.status.ok() || spread.stage == executable.stages(spread.has_conflict)) {
-    const SpreadGang ended = std::move(spread);
-    spread_.erase(sequence);
-    return finish_async(sequence, ended.status, ended.begin_ns, clock_.now_ns());
-  }
-  const Exchange* const exchange = executable.exchange_at(spread.stage, spread.has_conflict);
-  exchange ? run_exchange(sequence, *exchange) : run_on_all(sequence);
-}
-
-RunStage HostCore::order_of(const PartRun& part, std::uint32_t gang,
-                            const SpreadGang& spread) const {
+  PartRun& part = *entry_at(sequence).part;
   const GangPlan& plan = part.plan->gangs[gang];
+  const GangWork work = work_of(part, gang);
+  const std::span<const DeviceId> devices = work.devices();
+  const auto ahead = gang == 0 ? spread_.end() : spread_.find({sequence, gang - 1});
+  SpreadGang& spread = spread_[{sequence, gang}];
+  spread.number = ++last_spread_;
+  spread.is_behind = ahead != spread_.end();
   const auto place = [&part](const ValueSlot& slot) {
     const Room* const room = part.rooms[slot.table];
     return room ? RoomPlace{room->id(), slot.offset} : RoomPlace();
   };
-  RunStage run;
+  RunGang run;
+  run.gang = spread.number;
+  run.behind = ahead == spread_.end() ? 0 : ahead->second.number;
   run.function = part.plan->part->gangs[gang].function;
-  run.stage = static_cast<std::uint32_t>(spread.stage);
-  run.has_conflict = spread.has_conflict;
-  run.shards.count = plan.shards;
-  run.cost_ns = plan.cost_ns / plan.executable->stages(spread.has_conflict);
+  run.has_conflict =
+      work.executable->has_conflict([&work](std::uint32_t output, std::uint32_t operand) {
+        return work.outputs[output].base == work.operands[operand].base;
+      });
+  run.hosts = annexes_.shares_of({devices.begin(), devices.end()});
+  run.tenant = part.tenant;
   for (const ValueSlot& slot : plan.operands) run.operands.push_back(place(slot));
   for (const ValueSlot& slot : plan.results) run.outputs.push_back(place(slot));
   if (plan.scratch_block != program::kNone) run.scratch = place(plan.scratch);
-  return run;
+  const auto end = [this, sequence, gang](const Status& status) {
+    end_spread(sequence, gang, status);
+  };
+  const bool is_here = run.hosts.front().host == 0;
+  spread.open = is_here ? 2 : 1;
+  // What is offered to annexes may be read for a while when the gang has failed.
+  using Kept = std::vector<std::shared_ptr<const void>>;
+  GangStages::Work own{.gang = run.gang,
+                       .behind = run.behind,
+                       .executable = work.executable,
+                       .has_conflict = run.has_conflict,
+                       .operands = {work.operands.begin(), work.operands.end()},
+                       .outputs = {work.outputs.begin(), work.outputs.end()},
+                       .scratch = work.scratch,
+                       .hosts = run.hosts,
+                       .own = run.hosts.front(),
+                       .tenant = part.tenant,
+                       .owner = std::make_shared<Kept>(keep_work(part, gang))};
+  annexes_.run(std::move(run), wanted_by(part, gang), end);
+  if (is_here) stages_.start(std::move(own), end);
 }
 
-void HostCore::run_on_all(std::uint64_t sequence) {
-  SpreadGang& spread = spread_.at(sequence);
-  const Entry& entry = entry_at(sequence);
-  const RunStage run = order_of(*entry.part, entry.gang, spread);
-  const auto end = [this, sequence](const Status& status) { end_stage(sequence, status); };
-  spread.open = 2;
-  annexes_.run(run, spread.shares, end);
-  const HostShare own = spread.shares.front();
-  if (own.host != 0) return end_stage(sequence, {});
-  backend_.start_stage({.executable = entry.part->plan->gangs[entry.gang].executable,
-                        .stage = spread.stage,
-                        .has_conflict = spread.has_conflict,
-                        .operands = spread.operands,
-                        .outputs = spread.outputs,
-                        .scratch = spread.scratch,
-                        .shards = {own.begin, own.end, run.shards.count}},
-                       run.cost_ns * (own.end - own.begin),
-                       [end](const GangEnd& ended) { end(ended.status); });
+/// Of what `gang` makes, that which other islands get: it comes here with the gang's end, to where
+/// it lies as a whole then, and nobody asks annexes for it once more.
+std::vector<Annexes::Wanted> HostCore::wanted_by(const PartRun& part, std::uint32_t gang) const {
+  std::vector<Annexes::Wanted> wanted;
+  for (const std::uint32_t send : part.plan->gangs[gang].sends) {
+    const std::uint32_t value = part.plan->part->sends[send].value;
+    const Room* const room = remote_room(part, value);
+    if (!room || part.sends[send].state != SendState::State::kWaiting) continue;
+    const ValueSlot slot = part.plan->slots[value];
+    wanted.push_back({room, slot.offset, part.plan->data_bytes[value], buffer_at(part, slot)});
+  }
+  return wanted;
 }
 
-void HostCore::end_stage(std::uint64_t sequence, const Status& status) {
-  SpreadGang& spread = spread_.at(sequence);
+void HostCore::end_spread(std::uint64_t sequence, std::uint32_t gang, const Status& status) {
+  SpreadGang& spread = spread_.at({sequence, gang});
   if (spread.status.ok()) spread.status = status;
   if (--spread.open > 0) return;
-  ++spread.stage;
-  run_stage(sequence);
+  const SpreadGang ended = std::move(spread);
+  spread_.erase({sequence, gang});
+  // On each host they are over in their order.
+  SEAWAY_CHECK(entry_at(sequence).gang == gang, sequence, gang);
+  PartRun& part = *entry_at(sequence).part;
+  for (const std::uint32_t send : part.plan->gangs[gang].sends) {
+    part.sends[send].is_here = ended.status.ok();
+  }
+  if (ended.has_begun) {
+    finish_async(sequence, ended.status, ended.begin_ns, clock_.now_ns());
+  } else {
+    // One ahead of it has failed: what it has worked with means nothing.
+    begin_turn();
+    events::Event event = gang_event(events::EventKind::kGangNoop, part, gang);
+    event.place = part.plan->part->gangs[gang].group;
+    event.code = part.failure.code();
+    events_.record(event);
+    complete(sequence, 0, 0, false);
+  }
+  begin_next(sequence);
 }
 
-/// The room of a value of a running gang, and how far into it.
-std::pair<const Room*, std::uint64_t> HostCore::find_place(std::uint64_t sequence,
-                                                           const ValuePlace& place) const {
+/// The first gang of an entry that is on several hosts goes on alone from here.
+void HostCore::begin_next(std::uint64_t sequence) {
   const Entry& entry = entry_at(sequence);
-  const GangPlan& plan = entry.part->plan->gangs[entry.gang];
-  if (place.table == ValuePlace::Table::kConstant) return {nullptr, 0};
-  const ValueSlot slot = place.table == ValuePlace::Table::kOperand  ? plan.operands[place.index]
-                         : place.table == ValuePlace::Table::kOutput ? plan.results[place.index]
-                                                                     : plan.scratch;
-  return {entry.part->rooms[slot.table], slot.offset + place.offset};
+  if (entry.state != Entry::State::kRunning || entry.part->has_failed()) return;
+  const auto next = spread_.find({sequence, entry.gang});
+  if (next == spread_.end()) return;
+  next->second.has_begun = true;
+  next->second.begin_ns = clock_.now_ns();
+  if (next->second.is_behind && events_.enabled(events::EventKind::kGangStart)) {
+    events::Event event = gang_event(events::EventKind::kGangStart, *entry.part, entry.gang);
+    event.place = entry.part->plan->part->gangs[entry.gang].group;
+    events_.record(event);
+  }
+  start_ahead(sequence);
 }
 
-/// All that the shards of annexes give is brought here, and what they get is brought there: a star.
-void HostCore::run_exchange(std::uint64_t sequence, const Exchange& exchange) {
-  const SpreadGang& spread = spread_.at(sequence);
-  const auto [room, offset] = find_place(sequence, exchange.in);
-  if (!room || exchange.in_bytes == 0) return compute_exchange(sequence, exchange);
-  ShardedBuffer in =
-      exchange.in.table == ValuePlace::Table::kOperand  ? spread.operands[exchange.in.index]
-      : exchange.in.table == ValuePlace::Table::kOutput ? spread.outputs[exchange.in.index]
-                                                        : spread.scratch;
-  in.base += exchange.in.offset;
-  annexes_.read(*room, offset, exchange.in_bytes, in, [this, sequence, &exchange](const Status&) {
-    compute_exchange(sequence, exchange);
-  });
+/// The gang behind one that runs is ordered before that has ended, where it needs nothing but what
+/// is there: hosts begin it as they end the one ahead, without a word in between. If that fails the
+/// part has failed, of which both are.
+void HostCore::start_ahead(std::uint64_t sequence) {
+  Entry& entry = entry_at(sequence);
+  PartRun& part = *entry.part;
+  const std::uint32_t next = entry.gang + 1;
+  if (entry.ahead > 0 || next == entry.last || !part.plan->gangs[next].is_spread) return;
+  if (part.plan->part->gangs[next].kind != program::Gang::Kind::kCompute) return;
+  if (!is_ready(part, next) || !takes_no_room(part, next) || !bind_tables(part, next)) return;
+  SEAWAY_PROBE("a gang is ordered before the one ahead of it has ended");
+  entry.ahead = 1;
+  start_spread(sequence, next);
 }
 
-void HostCore::compute_exchange(std::uint64_t sequence, const Exchange& exchange) {
-  SpreadGang& spread = spread_.at(sequence);
-  const Entry& entry = entry_at(sequence);
-  const GangPlan& plan = entry.part->plan->gangs[entry.gang];
-  spread.open = 1;
-  backend_.start_stage({.executable = plan.executable,
-                        .stage = spread.stage,
-                        .has_conflict = spread.has_conflict,
-                        .operands = spread.operands,
-                        .outputs = spread.outputs,
-                        .scratch = spread.scratch,
-                        .shards = {0, plan.shards, plan.shards}},
-                       plan.cost_ns / plan.executable->stages(spread.has_conflict) * plan.shards,
-                       [this, sequence, &exchange](const GangEnd& end) {
-                         const SpreadGang& at = spread_.at(sequence);
-                         const auto [room, offset] = find_place(sequence, exchange.out);
-                         ShardedBuffer out = exchange.out.table == ValuePlace::Table::kOutput
-                                                 ? at.outputs[exchange.out.index]
-                                                 : at.scratch;
-                         out.base += exchange.out.offset;
-                         if (room) annexes_.write(*room, offset, exchange.out_bytes, out);
-                         end_stage(sequence, end.status);
-                       });
-}
-
-GangWork HostCore::spread_work(std::uint64_t sequence) {
-  const Entry& entry = entry_at(sequence);
-  return work_of(*entry.part, entry.gang);
+/// Nothing has to be loaded or made for it, which has its time in the order: its arguments are on
+/// the devices, and what outlives it takes over what is given to it.
+bool HostCore::takes_no_room(const PartRun& part, std::uint32_t gang) const {
+  const program::PartPlan& shape = *part.plan->part;
+  const std::size_t blocks = shape.blocks.size(), args = shape.args.size();
+  const auto is_ready_array = [this](ArrayId id) {
+    const auto found = arrays_.find(id);
+    return found != arrays_.end() && found->second.state == ArrayRecord::State::kReady &&
+           !found->second.memory.is_borrowed();
+  };
+  for (const std::uint32_t table : part.plan->gangs[gang].tables) {
+    if (part.is_bound[table]) continue;
+    if (table < blocks || table >= part.plan->nothing) return false;
+    if (table < blocks + args) {
+      if (!is_ready_array(part.args[table - blocks])) return false;
+      continue;
+    }
+    const std::uint32_t output = table - static_cast<std::uint32_t>(blocks + args);
+    const auto donor =
+        std::find_if(shape.args.begin(), shape.args.end(),
+                     [output](const auto& arg) { return arg.donated && arg.donated_to == output; });
+    if (donor == shape.args.end()) return false;
+    if (!is_ready_array(part.args[static_cast<std::size_t>(donor - shape.args.begin())]))
+      return false;
+  }
+  return true;
 }
 
 /// Gives a copy of `bytes` bytes of each shard in host room: as they are now, whatever becomes of
@@ -175,7 +188,7 @@ void HostCore::copy_out(const Room& room, std::uint64_t offset, ShardedBuffer he
   for (std::size_t shard = 0; shard < away; ++shard) {
     std::memcpy(to.shard(shard), here.shard(shard), bytes);
   }
-  annexes_.read(room, offset, bytes, to,
+  annexes_.read(room, offset, bytes, to, false,
                 [copy, take = std::move(take)](const Status&) { take(std::move(*copy)); });
 }
 
@@ -185,11 +198,14 @@ void HostCore::copy_out(const ArrayRecord& record, TakeCopy take) {
 }
 
 /// What was copied into the shards of a value is brought to those that annexes hold.
-void HostCore::write_out(const PartRun& part, std::uint32_t value) {
+void HostCore::write_out(PartRun& part, std::uint32_t value) {
   const Room* const room = remote_room(part, value);
   if (!room) return;
   const ValueSlot slot = part.plan->slots[value];
-  annexes_.write(*room, slot.offset, part.plan->data_bytes[value], buffer_at(part, slot));
+  // Nothing is written here, at shards of annexes, before a gang of theirs has read it there.
+  const bool is_own = slot.table < part.blocks.size();
+  annexes_.write(*room, slot.offset, part.plan->data_bytes[value], buffer_at(part, slot),
+                 is_own ? part.blocks[slot.table].share() : nullptr);
 }
 
 /// From host room, where all shards lie here, to devices.
@@ -202,7 +218,7 @@ void HostCore::load_spread(ArrayRecord& record) {
   for (std::size_t shard = 0; shard < away; ++shard) {
     std::memcpy(to.shard(shard), from.shard(shard), desc.data_bytes);
   }
-  annexes_.write(*loaded.room(), 0, desc.data_bytes, from);
+  annexes_.write(*loaded.room(), 0, desc.data_bytes, from, record.memory.share());
   record.memory = std::move(loaded);
 }
 
@@ -211,6 +227,7 @@ void HostCore::load_spread(ArrayRecord& record) {
 bool HostCore::read_send(PartRun& part, std::uint32_t send) {
   SendState& state = part.sends[send];
   if (state.is_read) return true;
+  if (state.is_here) return false;
   const std::uint32_t index = part.plan->part->sends[send].value;
   const Room* const room = remote_room(part, index);
   if (!room || state.moved.has_value()) return false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actor/router.hpp"
 #include "base/check.hpp"
 #include "base/mutant.hpp"
 #include "base/probe.hpp"
@@ -90,12 +91,14 @@ HostState HostCore::state() const {
 /// What was said for launches that have not come was said by somebody else.
 void HostCore::begin_view() {
   held_orders_.clear();
-  spilling_.reset();  // It stays where it is.
+  spilling_.reset();        // It stays where it is.
+  spilled_.unsaid.clear();  // The view says where they are.
   ++spill_view_;
   held_causes_.clear();
 }
 
 void HostCore::lose_client(ClientId client) {
+  end_reads(client);
   std::vector<ArrayId> missing;
   for (const auto& [id, record] : arrays_) {
     const bool is_arriving = record.is_upload && record.state == ArrayRecord::State::kPending;
@@ -109,6 +112,7 @@ void HostCore::lose_client(ClientId client) {
                           std::to_string(options_.island) + " before its client was lost"});
     settle(id);
   }
+  if (data_) data_->forget(actor::data_peer_of_client(client));
 }
 
 void HostCore::forget_failures(Stamp oldest) {

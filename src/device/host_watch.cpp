@@ -181,6 +181,7 @@ void HostCore::report_straggler(const PartRun& part, std::uint32_t gang, const G
 std::optional<std::uint64_t> HostCore::due_ns() const {
   std::uint64_t due_ns = kNever;
   for (const StartedGang& gang : started_) due_ns = std::min(due_ns, gang.due_ns);
+  if (spilled_.tiers) due_ns = std::min(due_ns, spilled_.tiers->resume_ns().value_or(kNever));
   if (due_ns == kNever) return {};
   return due_ns;
 }

@@ -22,6 +22,7 @@ struct SendState {
   bool is_near = false;     // It reads this host's memory.
   bool is_made = false;     // The gang that makes it is done, or will never run.
   bool is_read = false;     // Its shards are on their way from annexes, to `moved`.
+  bool is_here = false;     // They have come with the end of its gang, to where the others are.
   bool is_offered = false;  // The receiver fetches it.
   HostId receiver = 0;
   ShardMemory moved;  // Served from here: host room that an overtaker reserved (rule 3b).
@@ -51,6 +52,7 @@ struct PartRun {
   std::vector<std::uint64_t> block_bytes;       // Charged per device of each block, now.
   std::vector<std::uint64_t> block_needs;       // Of them, for gangs that are not done.
   std::vector<ShardSums> sums;                  // Per value; empty without checksums.
+  std::vector<std::shared_ptr<const void>> donors;  // Donated memory that clients still read.
   std::vector<SendState> sends;
   std::vector<ReceiveState> receives;
   Status failure;               // Why its gangs are no-ops, if it has failed.

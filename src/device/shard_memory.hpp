@@ -12,6 +12,9 @@
 
 namespace seaway::device {
 
+/// As whom slabs know a tenant.
+constexpr store::SlabOwner owner_of(TenantId tenant) { return tenant + 1; }
+
 /// Owns a slab, or shares bytes that have other owners too. Where some of the shards are annexes'
 /// it owns a room too: what lies there counts, and the slab's bytes of these shards are scratch.
 /// Move-only.
@@ -30,6 +33,13 @@ class ShardMemory {
   bool has_value() const { return payload_ != nullptr || slab_.has_value(); }
   /// The payload is the user's own memory: it is read where it lies, never written, never kept.
   bool is_borrowed() const { return payload_ != nullptr && payload_->owner == nullptr; }
+  /// It lies in a file that has become shorter: what was read may have been zeros.
+  bool is_torn() const { return payload_ && payload_->file && payload_->file->is_torn(); }
+  /// Somebody who was given it by share() still has it: nothing may be written there.
+  bool is_shared() const {
+    if (!payload_ || !payload_->owner) return false;
+    return payload_->owner.use_count() > (payload_->file ? 2 : 1);
+  }
   /// Base null for a value without bytes.
   function::ShardedBuffer buffer() const {
     if (payload_) return {payload_->base, payload_->stride};

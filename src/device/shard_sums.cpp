@@ -2,6 +2,8 @@
 
 #include "device/shard_sums.hpp"
 
+#include <array>
+#include <cstdio>
 #include <span>
 
 #include "transport/checksum.hpp"
@@ -31,6 +33,12 @@ std::optional<Damage> find_damage(const ShardSums& sums, function::ShardedBuffer
     if (sum != sums[shard]) return Damage{shard, sums[shard], sum};
   }
   return {};
+}
+
+std::string hex(std::uint32_t sum) {
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), "0x%08x", static_cast<unsigned>(sum));
+  return text.data();
 }
 
 }  // namespace seaway::device

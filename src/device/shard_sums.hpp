@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "function/executable.hpp"
@@ -26,5 +27,8 @@ ShardSums sums_of(function::ShardedBuffer bytes, std::size_t shards, std::uint64
 /// The first shard that differs from what `sums` says. None where there are no sums.
 std::optional<Damage> find_damage(const ShardSums& sums, function::ShardedBuffer bytes,
                                   std::uint64_t shard_bytes);
+
+/// "0x0a1b2c3d".
+std::string hex(std::uint32_t sum);
 
 }  // namespace seaway::device

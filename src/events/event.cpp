@@ -53,6 +53,8 @@ constexpr Words kWords[kEventKinds] = {
     {"rerun", "run", "stamp_before", nullptr, nullptr},
     {"damage", "array", nullptr, "value", "device"},
     {"miscompute", "run", nullptr, "position", "device"},
+    {"spill_write", "array", "bytes", nullptr, nullptr},
+    {"spill_read", "array", "bytes", nullptr, nullptr},
 };
 
 void append(std::string& text, const char* name, std::uint64_t number) {

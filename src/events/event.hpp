@@ -73,9 +73,12 @@ enum class EventKind : std::uint8_t {
                    // 0 for one inside a part: then stamp, position = its number in the part.
   kMiscompute,     // A gang that ran twice gave two results: key, object = run, tenant, place =
                    // device that did.
+  kSpillWrite,     // An array in host room has gone to a file: island, object = array, value =
+                   // bytes in all; with a code it stays in memory, for it could not be written.
+  kSpillRead,      // It is back in memory: as kSpillWrite; with a code it is lost.
 };
-constexpr unsigned kEventKinds = 38;
-static_assert(static_cast<unsigned>(EventKind::kMiscompute) + 1 == kEventKinds);
+constexpr unsigned kEventKinds = 40;
+static_assert(static_cast<unsigned>(EventKind::kSpillRead) + 1 == kEventKinds);
 
 /// "gang_end".
 std::string_view to_string(EventKind kind);

@@ -6,22 +6,11 @@
 #include <cstdint>
 #include <span>
 
+#include "function/collective.hpp"
 #include "function/executable.hpp"
 #include "function/graph.hpp"
 
 namespace seaway::function {
-
-/// The groups of shards that exchange values along one mesh axis. Member c of group g is shard
-/// (g / inner * size + c) * inner + g % inner; members are counted in coordinate order.
-struct CollectiveGroups {
-  std::size_t groups = 1;  // Product of the sizes of all other axes.
-  std::size_t size = 1;    // Size of the axis.
-  std::size_t inner = 1;   // Product of the sizes of the axes after it.
-
-  std::size_t shard(std::size_t group, std::size_t member) const {
-    return (group / inner * size + member) * inner + group % inner;
-  }
-};
 
 /// Which share of the work a call does: shares [begin, end) of `count` equal ones. The result of
 /// all shares together does not depend on how the work was shared out.

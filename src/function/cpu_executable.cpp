@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "base/check.hpp"
 #include "function/collectives.hpp"
+#include "function/cpu_overlap.hpp"
 #include "function/cpu_plan.hpp"
 #include "function/cpu_schedule.hpp"
 #include "function/executable.hpp"
@@ -35,19 +37,28 @@ ValuePlace place_of(const Location& location) {
 
 std::vector<Segment> segments_of(const std::vector<Step>& steps) {
   std::vector<Segment> segments;
+  std::set<std::size_t> waits;  // Steps that wait for exchanges.
   for (std::size_t t = 0; t < steps.size(); ++t) {
     const Step& step = steps[t];
-    if (segments.empty() || step.is_collective || segments.back().is_collective) {
-      segments.push_back({t, t, 0, step.is_collective, false});
+    const bool is_collective = step.collective != nullptr;
+    if (is_collective) waits.insert(step.needed_at);
+    if (segments.empty() || is_collective || segments.back().is_collective || waits.contains(t)) {
+      segments.push_back({t, t, 0, is_collective, false});
     }
-    if (step.is_collective) {
-      segments.back().exchange = {place_of(step.in[0]), place_of(step.out[0]), step.in_bytes,
-                                  step.out_bytes};
+    if (is_collective) {
+      segments.back().exchange = {place_of(step.in[0]), place_of(step.out[0]), *step.collective};
     }
     Segment& segment = segments.back();
     segment.end = t + 1;
     segment.cost_ns += step.cost_ns;
     segment.can_split |= step.pieces > 1;
+  }
+  for (Segment& segment : segments) {
+    if (!segment.is_collective) continue;
+    const auto needed = std::partition_point(
+        segments.begin(), segments.end(),
+        [at = steps[segment.begin].needed_at](const auto& one) { return one.begin < at; });
+    segment.exchange->needed_at = static_cast<std::size_t>(needed - segments.begin());
   }
   return segments;
 }
@@ -131,6 +142,12 @@ class CpuExecutable final : public Executable {
     const std::optional<Exchange>& exchange = segments(has_conflict)[stage].exchange;
     return exchange ? &*exchange : nullptr;
   }
+
+  std::uint64_t stage_cost_ns(std::size_t stage, bool has_conflict) const override {
+    return segments(has_conflict)[stage].cost_ns;
+  }
+
+  ShardedBuffer constants() const override { return constant_buffer(); }
 
   Status run_stage(std::size_t stage, bool has_conflict, std::span<const ShardedBuffer> operands,
                    std::span<const ShardedBuffer> outputs, ShardedBuffer scratch, ShardRange shards,
@@ -222,6 +239,15 @@ Result<std::shared_ptr<const Executable>> compile_cpu(const Graph& graph, const 
                                                       const Collectives& collectives) {
   if (Status status = validate(graph, axes); !status.ok()) return status;
   const cpu::Schedule schedule = cpu::make_schedule(graph, axes, collectives);
+  return std::shared_ptr<const Executable>(
+      std::make_shared<cpu::CpuExecutable>(graph, axes, schedule));
+}
+
+Result<std::shared_ptr<const Executable>> compile_cpu_overlapping(const Graph& graph,
+                                                                  const AxisSizes& axes,
+                                                                  const Collectives& collectives) {
+  if (Status status = validate(graph, axes); !status.ok()) return status;
+  const cpu::Schedule schedule = cpu::overlap(cpu::make_schedule(graph, axes, collectives));
   return std::shared_ptr<const Executable>(
       std::make_shared<cpu::CpuExecutable>(graph, axes, schedule));
 }

@@ -79,7 +79,13 @@ class Planner {
     place_scratch();
     Plan plan;
     plan.scratch_bytes = packer_.end();
+    std::vector<std::size_t> places;  // Of steps in the plan, which has none that wait.
     for (const ScheduledStep& scheduled : steps_) {
+      places.push_back(plan.steps.size());
+      if (scheduled.awaits) {
+        plan.steps[places[*scheduled.awaits]].needed_at = plan.steps.size();
+        continue;
+      }
       Step step = scheduled.step;
       for (const StorageId storage : scheduled.in) step.in.push_back(locations_[storage]);
       for (const StorageId storage : scheduled.out) step.out.push_back(locations_[storage]);
@@ -156,11 +162,23 @@ class Planner {
 
   void find_last_uses() {
     last_use_.assign(storages_.size(), 0);
+    use_before_.assign(storages_.size(), 0);
     for (std::size_t t = 0; t < steps_.size(); ++t) {
-      for (const StorageId storage : steps_[t].in) last_use_[storage] = t;
+      const auto use = [this, t](StorageId storage) {
+        if (last_use_[storage] != t) use_before_[storage] = last_use_[storage];
+        last_use_[storage] = t;
+      };
+      for (const StorageId storage : steps_[t].in) use(storage);
       // What nobody reads lives during the step that makes it.
-      for (const StorageId storage : steps_[t].out) last_use_[storage] = t;
+      for (const StorageId storage : steps_[t].out) use(storage);
     }
+  }
+
+  /// The last step that uses it, without the end of step `t`: an exchange may overwrite its operand
+  /// if nobody else uses that any more.
+  std::size_t last_use(StorageId storage, std::size_t t) const {
+    const std::size_t last = last_use_[storage];
+    return steps_[last].awaits == t ? use_before_[storage] : last;
   }
 
   void place_scratch() {
@@ -203,7 +221,7 @@ class Planner {
                           const std::vector<std::size_t>& room) const {
     const ScheduledStep& scheduled = steps_[t];
     for (const StorageId operand : scheduled.in) {
-      if (room[operand] == 0 || last_use_[operand] != t) continue;
+      if (room[operand] == 0 || last_use(operand, t) != t) continue;
       if (storages_[operand].bytes != storages_[scheduled.out[o]].bytes) continue;
       if (may_share(scheduled, o, operand)) return operand;
     }
@@ -224,7 +242,7 @@ class Planner {
         const Storage& storage = storages_[operand];
         if (storage.kind != Storage::kParameter || written == steps_.size()) continue;
         if (storage.bytes != storages_[outputs_[j]].bytes) continue;
-        const std::size_t read = last_use_[operand];
+        const std::size_t read = last_use(operand, written);
         if (read < written || (read == written && may_share(steps_[written], out, operand))) {
           continue;
         }
@@ -241,7 +259,7 @@ class Planner {
   std::vector<bool> is_staged_;
   std::vector<Location> locations_;
   std::vector<bool> has_location_;
-  std::vector<std::size_t> last_use_;
+  std::vector<std::size_t> last_use_, use_before_;
   Packer packer_;
 };
 

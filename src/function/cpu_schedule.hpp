@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "function/collectives.hpp"
@@ -25,6 +26,9 @@ struct Storage {
 struct ScheduledStep {
   Step step;
   std::vector<StorageId> in, out;
+  /// It does nothing but wait for the end of an exchange, which is this one of the steps, so that
+  /// what that reads and writes, `in`, is neither read nor written before. See cpu_overlap.hpp.
+  std::optional<std::size_t> awaits = {};
 };
 
 struct Schedule {

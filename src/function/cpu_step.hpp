@@ -70,9 +70,11 @@ struct Step {
   /// do not depend on the number of threads.
   std::size_t pieces = 1;
   std::uint64_t cost_ns = 0;
-  /// Needs all shards at once: of each this many bytes, and gives each that many.
-  bool is_collective = false;
-  std::size_t in_bytes = 0, out_bytes = 0;
+  /// All shards exchange values; null: each is on its own.
+  std::shared_ptr<const Collective> collective;
+  /// Of such an exchange: the first step that is not to begin before it has ended, if that is not
+  /// the next one. Whatever reads or writes its operands and results comes behind that.
+  std::size_t needed_at = 0;
   /// (output, operand) pairs that may be the same memory.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> in_place;
 };

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "function/collective.hpp"
 #include "function/graph.hpp"
 #include "seaway/status.hpp"
 #include "seaway/types.hpp"
@@ -34,11 +35,14 @@ struct ValuePlace {
   std::size_t offset = 0;
 };
 
-/// A stage of a function in which all shards of a gang exchange values; of each shard `in_bytes` go
-/// in, and `out_bytes` come out.
+/// A stage of a function in which all shards of a gang exchange values: what lies at `in` of each
+/// goes in, and what it gets lies at `out` of it.
 struct Exchange {
   ValuePlace in, out;
-  std::size_t in_bytes = 0, out_bytes = 0;
+  Collective collective;
+  /// The first stage that is not to begin before it has ended, if that is not the next one. Those
+  /// before it neither write at `in` nor touch `out`.
+  std::size_t needed_at = 0;
 };
 
 /// Shards [begin, end) of a gang of `count`.
@@ -82,7 +86,8 @@ class Executable {
                      std::span<const ShardedBuffer> outputs, ShardedBuffer scratch,
                      std::size_t shards, Parallelism* parallelism) const = 0;
 
-  // A gang whose shards are on several hosts runs in stages, each on all shards before the next.
+  // A gang whose shards are on several hosts runs in stages: each begins when those before it have
+  // ended, but for exchanges that it does not need. Exchanges begin on all hosts in this order.
   // The stages depend on whether an output overwrites an operand that is still to be read.
 
   /// `is_same(output, operand)`: whether they are the same memory.
@@ -100,6 +105,13 @@ class Executable {
     (void)stage, (void)has_conflict;
     return nullptr;
   }
+  /// Rough time that one shard takes for a stage.
+  virtual std::uint64_t stage_cost_ns(std::size_t stage, bool has_conflict) const {
+    (void)stage;
+    return cost_ns() / stages(has_conflict);
+  }
+  /// What lies at places of kConstant, the same for all shards. Valid as long as this is.
+  virtual ShardedBuffer constants() const { return {}; }
   /// Runs one stage, on some of the shards; an exchange on all. Buffers are as those of run(), but
   /// that nothing lies at other shards than those. Errors: those of run(); kUnimplemented for who
   /// cannot run on some shards alone.
@@ -124,6 +136,13 @@ class Collectives;
 /// outlives the executable. A function with collectives runs on all shards of the mesh at once.
 Result<std::shared_ptr<const Executable>> compile_cpu(const Graph& graph, const AxisSizes& axes,
                                                       const Collectives& collectives);
+
+/// The same for gangs on several hosts: while an exchange is under way, those steps run that do not
+/// need it. The order of the steps is another one, and so may be scratch_bytes(); results are the
+/// same.
+Result<std::shared_ptr<const Executable>> compile_cpu_overlapping(const Graph& graph,
+                                                                  const AxisSizes& axes,
+                                                                  const Collectives& collectives);
 
 /// The same contract on the reference interpreter: slow, sequential, obviously right.
 Result<std::shared_ptr<const Executable>> compile_reference(const Graph& graph,

@@ -118,8 +118,10 @@ Result<TensorType> infer_type(const Instruction& instruction,
 /// Checks a whole graph, as it comes from a stranger: order of operands, types, attributes.
 Status validate(const Graph& graph, const AxisSizes& axes);
 
-/// The graph as StableHLO text (MLIR), with explicit replica groups for `axes`.
-std::string to_stablehlo(const Graph& graph, const AxisSizes& axes);
+/// The graph as StableHLO text (MLIR), with explicit replica groups for `axes`. The operands in
+/// `donated` are the caller's no more when it runs, and their memory may become that output.
+std::string to_stablehlo(const Graph& graph, const AxisSizes& axes,
+                         const OutputOperandPairs& donated = {});
 
 /// One operation a line, as in `%2 = add %0, %1 : f32[2,3]`; for people and golden tests.
 std::string to_string(const Graph& graph);

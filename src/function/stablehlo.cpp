@@ -60,7 +60,8 @@ std::string literal(DType dtype, double number) {
 /// Writes one function; keeps the count of helper values (%h0, ...) beside the graph's (%v0, ...).
 class Writer {
  public:
-  Writer(const Graph& graph, const AxisSizes& axes) : graph_(graph), axes_(axes) {}
+  Writer(const Graph& graph, const AxisSizes& axes, const OutputOperandPairs& donated)
+      : graph_(graph), axes_(axes), donated_(donated) {}
 
   std::string write() {
     std::string name;
@@ -72,7 +73,8 @@ class Writer {
     text_ = "module @\"" + name + "\" {\n  func.func public @main(";
     for (std::size_t i = 0; i < graph_.parameters.size(); ++i) {
       if (i > 0) text_ += ", ";
-      text_ += value(graph_.parameters[i]) + ": " + type_text(graph_.parameter_type(i));
+      text_ +=
+          value(graph_.parameters[i]) + ": " + type_text(graph_.parameter_type(i)) + donated(i);
     }
     text_ += ") -> (" + output_types() + ") {\n";
     for (std::size_t i = 0; i < graph_.instructions.size(); ++i) {
@@ -91,6 +93,13 @@ class Writer {
     const Instruction& instruction = graph_.instructions[id];
     if (instruction.op == Op::kParameter) return "%arg" + std::to_string(instruction.parameter);
     return "%v" + std::to_string(id);
+  }
+  /// That parameter `i` is donated, and to which output.
+  std::string donated(std::size_t i) const {
+    for (const auto& [output, operand] : donated_) {
+      if (operand == i) return " {tf.aliasing_output = " + std::to_string(output) + " : i32}";
+    }
+    return "";
   }
   const TensorType& type_of(const Instruction& instruction, std::size_t operand) const {
     return graph_.instructions[instruction.operands[operand]].type;
@@ -149,6 +158,7 @@ class Writer {
 
   const Graph& graph_;
   const AxisSizes& axes_;
+  const OutputOperandPairs& donated_;
   std::string text_;
   int helpers_ = 0;
 };
@@ -238,6 +248,12 @@ void Writer::write_instruction(ValueId id) {
       return write_scatter(id);
     case Op::kAxisIndex:
       return write_axis_index(id);
+    case Op::kAllGather:
+    case Op::kReduceScatter:
+      // StableHLO has none of these along a dimension of size 0; there is nothing to exchange.
+      if (instruction.type.elements() > 0) break;
+      return line(value(id), "constant", "", constant_attributes(instruction.type, 0), "",
+                  type_text(instruction.type));
     default:
       break;
   }
@@ -379,8 +395,9 @@ void Writer::write_axis_index(ValueId id) {
 
 }  // namespace
 
-std::string to_stablehlo(const Graph& graph, const AxisSizes& axes) {
-  return Writer(graph, axes).write();
+std::string to_stablehlo(const Graph& graph, const AxisSizes& axes,
+                         const OutputOperandPairs& donated) {
+  return Writer(graph, axes, donated).write();
 }
 
 }  // namespace seaway::function

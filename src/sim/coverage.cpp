@@ -65,6 +65,10 @@ std::string_view to_string(Feature feature) {
       "bits computed wrong",
       "wrong bits found",
       "wrong bits missed",
+      "arrays written to files",
+      "arrays read from files",
+      "files that take nothing",
+      "arrays lost in files",
       "worlds of processes",
       "whole processes",
       "kills",
@@ -146,6 +150,11 @@ void CoverageCounter::record(const Event& event) {
       return coverage_.add(Feature::kSpill);
     case EventKind::kArrayLoad:
       return coverage_.add(Feature::kLoad);
+    case EventKind::kSpillWrite:
+      return coverage_.add(event.code == StatusCode::kOk ? Feature::kFileWrite
+                                                         : Feature::kFileFull);
+    case EventKind::kSpillRead:
+      return coverage_.add(event.code == StatusCode::kOk ? Feature::kFileRead : Feature::kFileLoss);
     case EventKind::kDeviceLost:
       return coverage_.add(Feature::kDeviceLoss);
     case EventKind::kStraggler:

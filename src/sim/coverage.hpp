@@ -70,6 +70,10 @@ enum class Feature : std::uint8_t {
   kFlip,           // A bit of what a gang made was changed, as it ran,
   kFlipFound,      // and that was noticed as it ran twice;
   kFlipMissed,     // or not, where not all gangs do.
+  kFileWrite,      // An array in host room that went to a file,
+  kFileRead,       // and one that came back;
+  kFileFull,       // one that could not be written,
+  kFileLoss,       // and one that was not what it was, or could not be read.
 
   // Only where roles are processes.
   kWorldOfProcesses,
@@ -106,7 +110,7 @@ enum class Feature : std::uint8_t {
   kControllerLostWithRuns,
   kSharingWorld,  // Actors on hosts share arrays with their clients.
 };
-constexpr std::size_t kFeatures = 87;
+constexpr std::size_t kFeatures = 91;
 static_assert(static_cast<std::size_t>(Feature::kSharingWorld) + 1 == kFeatures);
 
 /// "several clients".

@@ -91,6 +91,7 @@ void apply(const Edits& edits, World& world) {
   const std::uint32_t hosts = world.cluster.hosts;
   world.cluster.devices = std::max(hosts, world.cluster.devices / hosts * hosts);
   edit_device_faults(edits, world.cluster, world.faults);
+  world.spill.leave_out(left_out(edits, world.spill.lines()));
 }
 
 void apply(const Edits& edits, AppWorld& world) {

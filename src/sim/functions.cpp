@@ -80,8 +80,12 @@ Tensor collective_body(Body body, std::span<const Tensor> in, const std::string&
   switch (body) {
     case Body::kAllReduce:
       return clamp(all_reduce(x, axis));
-    case Body::kAllReduceMax:
-      return x - all_reduce(x, axis, Reduction::kMax);
+    case Body::kAllReduceMax: {
+      // Two exchanges, and something that needs neither and may go on beside them.
+      const Tensor most = all_reduce(x, axis, Reduction::kMax), total = all_reduce(x * 2, axis);
+      const Tensor own = matmul(matmul(x, transpose(x)), x);
+      return clamp(clamp(own) + total - most);
+    }
     case Body::kPermute: {
       std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
       const std::int64_t size = axis_size(axis);

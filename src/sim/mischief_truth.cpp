@@ -47,8 +47,16 @@ void MischiefTruth::note(const Mischief& mischief) {
 
 void MischiefTruth::note(const RottenValue& value) { strike(rotten_, value.island, value.device); }
 
+void MischiefTruth::note(const SpillLoss& loss, const std::vector<DeviceId>& devices) {
+  for (const DeviceId device : devices) {
+    strike(loss.has_changed ? rotten_ : unread_, loss.island, device);
+  }
+}
+
 bool MischiefTruth::is_excused(const Status& status, SliceId slice) const {
   return (rotten_.contains(slice) && is_of(status, StatusCode::kDataCorruption)) ||
+         (unread_.contains(slice) && status.code() == StatusCode::kInputLost &&
+          status.message().find("cannot be read back") != std::string::npos) ||
          (short_.contains(slice) && is_of(status, StatusCode::kResourceExhausted));
 }
 

@@ -14,6 +14,7 @@
 #include "device/host_core.hpp"
 #include "seaway/status.hpp"
 #include "sim/device_faults.hpp"
+#include "sim/sim_spill.hpp"
 
 namespace seaway::sim {
 
@@ -43,6 +44,8 @@ class MischiefTruth {
 
   void note(const Mischief& mischief);
   void note(const RottenValue& value);
+  /// `devices`: those of the array.
+  void note(const SpillLoss& loss, const std::vector<DeviceId>& devices);
 
   /// The error of something that depends on `slice` has a reason.
   bool is_excused(const Status& status, SliceId slice) const;
@@ -54,7 +57,7 @@ class MischiefTruth {
 
   const SlicesOn slices_on_;
   std::map<std::pair<IslandId, DeviceId>, std::set<SliceId>> bound_;  // Ever.
-  std::set<SliceId> short_, rotten_, flipped_;
+  std::set<SliceId> short_, rotten_, flipped_, unread_;
 };
 
 }  // namespace seaway::sim

@@ -55,8 +55,8 @@ std::string place_of(const Mutant& mutant) {
 }
 
 bool may_reach(const Mutant& mutant, WorldKind kind) {
-  constexpr std::array<std::string_view, 4> kOfPrograms = {"controller", "island", "device",
-                                                           "client"};
+  constexpr std::array<std::string_view, 5> kOfPrograms = {"controller", "island", "device",
+                                                           "client", "store"};
   const std::string_view room = room_of(mutant);
   if (room == "app") return kind == WorldKind::kApps;
   if (room == "cluster") return kind == WorldKind::kProcesses;

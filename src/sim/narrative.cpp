@@ -198,6 +198,16 @@ std::string sentence(const Event& event) {
              " is found to have changed on " + device;
     case EventKind::kMiscompute:
       return device + " gave two results for " + gang;
+    case EventKind::kSpillWrite:
+      return array +
+             (event.code == StatusCode::kOk ? " goes to the file of the host of "
+                                            : " cannot be written to the file of the host of ") +
+             island;
+    case EventKind::kSpillRead:
+      return array +
+             (event.code == StatusCode::kOk ? " comes back from the file of the host of "
+                                            : " is lost in the file of the host of ") +
+             island + (event.code == StatusCode::kOk ? "" : ": " + code_of(event));
   }
   return events::to_string(event);
 }

@@ -96,12 +96,22 @@ ProcessCluster::ProcessCluster(Options options, actor::SeededEngine& engine,
 
 ProcessCluster::~ProcessCluster() {
   for (auto& [id, place] : places_) {
-    if (place.data) place.data->close();
-    if (place.process) place.process->kill();
-    place.data.reset();
-    place.member.reset();
-    place.near.reset();
+    if (place.process && place.process->is_alive()) {
+      wires_.detach(cluster::process_of(place.name, shape_), false);
+      if (place.data) place.data->close();
+      place.process->kill();
+    }
+    release(place);
   }
+}
+
+/// Its process has ended. As with a real one: whoever still waits for a value holds the session,
+/// and that holds whoever waits.
+void ProcessCluster::release(Place& place) {
+  if (place.member) place.member->end_data();
+  place.data.reset();
+  place.member.reset();
+  place.near.reset();
 }
 
 ProcessCluster::Voice::Voice(ProcessCluster& heard_in, RoleName of)
@@ -153,17 +163,21 @@ void ProcessCluster::start(const RoleName& name) {
   options.on_out_of_memory = [this, name] { die(name); };
   actor::Engine& engine = *place.process;
   place.voice = std::make_unique<Voice>(*this, name);
-  if (name.role == Role::kHost && has_one_machine_) {
-    place.near = make_near(name.index, place.life, engine);
+  const auto host = cluster::data_peer_of(name);
+  if (host && has_one_machine_) place.near = make_near(*host, place.life, engine);
+  if (name.role == Role::kHost && options_.make_spill) {
+    place.spill = options_.make_spill(engine, name.index, place.life);
   }
-  if (name.role == Role::kHost && data_.bytes_min != UINT64_MAX) {
-    place.data = std::make_unique<SimDataPlane>(name.index, engine, data_,
+  const auto peer =
+      name.role == Role::kClient ? std::optional(actor::data_peer_of_client(name.index)) : host;
+  if (peer && data_.bytes_min != UINT64_MAX) {
+    place.data = std::make_unique<SimDataPlane>(*peer, engine, data_,
                                                 [&place] { place.member->data_came(); });
   }
   place.member = std::make_unique<cluster::Member>(
       std::move(options),
       cluster::MemberWiring{engine, wires_, place.voice->stream, natives_, place.near.get(),
-                            place.data.get()},
+                            place.data.get(), place.spill.get()},
       [this, &engine](IslandId island, std::function<void()> on_progress) {
         return make_backend_(engine, island, std::move(on_progress));
       });
@@ -172,8 +186,7 @@ void ProcessCluster::start(const RoleName& name) {
 
 /// A host's memory is there for others as long as it lives; who has it keeps it. Some have little
 /// that can be lent, and cannot be read by everybody.
-std::unique_ptr<transport::NearMemory> ProcessCluster::make_near(IslandId island,
-                                                                 std::uint32_t life,
+std::unique_ptr<transport::NearMemory> ProcessCluster::make_near(HostId host, std::uint32_t life,
                                                                  actor::Engine& engine) {
   constexpr std::size_t kLine = 64;
   const std::size_t lines =
@@ -183,7 +196,7 @@ std::unique_ptr<transport::NearMemory> ProcessCluster::make_near(IslandId island
   };
   const auto all = std::make_shared<std::vector<Line>>(lines);
   transport::SharedRegion region{{all->front().bytes, lines * kLine}, all};
-  regions_[island] = {life, region};
+  regions_[host] = {life, region};
   return std::make_unique<transport::NearMemory>(
       std::move(region), [this, &engine](HostId peer, std::uint32_t peer_life, auto done) {
         engine.schedule(engine.clock().now_ns() + 1 + machines_.below(kFetchNsMax),
@@ -200,10 +213,10 @@ std::unique_ptr<transport::NearMemory> ProcessCluster::make_near(IslandId island
 }
 
 SimDataPlane* ProcessCluster::find_data(HostId self, HostId peer) {
-  const Place& place = place_of({Role::kHost, peer});
+  const Place& place = place_of(cluster::role_of_peer(peer));
   if (!place.data || !place.process->is_alive() || place.process->is_paused()) return nullptr;
-  const ProcessId one = cluster::process_of({Role::kHost, self}, shape_);
-  const ProcessId other = cluster::process_of({Role::kHost, peer}, shape_);
+  const ProcessId one = cluster::process_of(cluster::role_of_peer(self), shape_);
+  const ProcessId other = cluster::process_of(cluster::role_of_peer(peer), shape_);
   const auto is_blocked = [this](ProcessId from, ProcessId to) {
     const auto found = blocks_.find({from, to});
     return found != blocks_.end() && found->second > 0;
@@ -218,17 +231,16 @@ void ProcessCluster::fall_silent(Place& place) {
   wires_.detach(cluster::process_of(place.name, shape_), false);
   if (place.data) place.data->close();
   place.process->kill();
-  if (place.name.role == Role::kHost) regions_.erase(place.name.index);
+  if (const auto host = cluster::data_peer_of(place.name)) regions_.erase(*host);
 }
 
 void ProcessCluster::end(const RoleName& name) {
   Place& place = place_of(name);
   if (!place.process) return;
   fall_silent(place);
-  place.data.reset();
-  place.member.reset();
-  place.near.reset();
+  release(place);
   place.process.reset();
+  place.spill.reset();
   place.voice.reset();
 }
 

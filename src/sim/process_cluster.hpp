@@ -37,6 +37,10 @@ class ProcessCluster {
     std::vector<ProcessSink*> sinks = {};  // They outlive the cluster.
     /// What hosts can make, which outlives the cluster; null: nobody has actors.
     const internal::TypeTable* types = nullptr;
+    /// The file of a host in one of its lives. Empty: they have none.
+    std::function<std::unique_ptr<store::SpillFile>(actor::Engine& engine, IslandId island,
+                                                    std::uint32_t life)>
+        make_spill = {};
   };
   /// The devices of an island's host in one of its lives.
   using MakeBackend = std::function<std::unique_ptr<device::Backend>(
@@ -87,7 +91,8 @@ class ProcessCluster {
   };
   struct Place {
     cluster::RoleName name;
-    std::unique_ptr<Voice> voice;  // Outlives its process.
+    std::unique_ptr<Voice> voice;             // Outlives its process.
+    std::unique_ptr<store::SpillFile> spill;  // Of a host; outlives its process.
     std::unique_ptr<actor::SeededProcess> process;
     std::unique_ptr<transport::NearMemory> near;  // Of a host.
     std::unique_ptr<SimDataPlane> data;           // The same.
@@ -100,9 +105,10 @@ class ProcessCluster {
   Place& place_of(const cluster::RoleName& name);
   void start(const cluster::RoleName& name);
   void fall_silent(Place& place);
+  void release(Place& place);
   void end(const cluster::RoleName& name);
   void die(const cluster::RoleName& name);
-  std::unique_ptr<transport::NearMemory> make_near(IslandId island, std::uint32_t life,
+  std::unique_ptr<transport::NearMemory> make_near(HostId host, std::uint32_t life,
                                                    actor::Engine& engine);
   SimDataPlane* find_data(HostId self, HostId peer);
   void restart_later(const cluster::RoleName& name, std::uint64_t delay_ns);
@@ -124,7 +130,7 @@ class ProcessCluster {
   function::NativeRegistry natives_;
   RandomStream delays_, machines_;
   const bool has_one_machine_;  // All hosts are on it, and read each other's memory.
-  std::map<IslandId, std::pair<std::uint32_t, transport::SharedRegion>> regions_;  // By life.
+  std::map<HostId, std::pair<std::uint32_t, transport::SharedRegion>> regions_;  // By life.
   SimDataNetwork data_;
   const transport::BulkLaneOptions bulk_;
   std::map<transport::ProcessId, Place> places_;

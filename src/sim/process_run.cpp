@@ -111,6 +111,11 @@ class ProcessWorld final : public ProcessSink {
     cluster.faults = faults_;
     if (world.has_sharers) cluster.types = &registry_.state().types;
     cluster.sinks = {this, &truth_, &detector_, &restarts_, &lives_, &watch_};
+    if (world.cluster.spill_memory > 0) {
+      cluster.make_spill = [this](actor::Engine& engine, IslandId island, std::uint32_t life) {
+        return make_spill(engine, island, life);
+      };
+    }
     if (options.trace) cluster.sinks.push_back(&trace_);
     cluster_ = std::make_unique<ProcessCluster>(
         std::move(cluster), *engine_, events_,
@@ -208,6 +213,18 @@ class ProcessWorld final : public ProcessSink {
     std::uint32_t lives = 0;
     bool is_done = false;
   };
+
+  std::unique_ptr<store::SpillFile> make_spill(actor::Engine& engine, IslandId island,
+                                               std::uint32_t life) {
+    return std::make_unique<SimSpill>(
+        engine, world_.seed, island, life, world_.spill,
+        [this](const SpillLoss& loss) {
+          cluster::Member* const host = member(Role::kHost, loss.island);
+          const auto* const devices = host ? host->host()->array_devices(loss.array) : nullptr;
+          if (devices) mischief_.note(loss, *devices);
+        },
+        [this](std::string text) { verdict_.report(Breach::kCorrectness, "I9", std::move(text)); });
+  }
 
   std::unique_ptr<device::Backend> make_backend(actor::Engine& engine, IslandId island,
                                                 std::function<void()> on_progress) {
@@ -340,7 +357,7 @@ class ProcessWorld final : public ProcessSink {
   void look() {
     if (points_ && has_late_connections(points_->counts())) truth_.note_late_connections();
     truth_.look();
-    if (!world_.faults.rots.empty()) look_at_slices();
+    if (!world_.faults.rots.empty() || world_.cluster.spill_memory > 0) look_at_slices();
     detector_.look();
     restarts_.look();
     if (const controller::ControllerCore* const one = controller()) {
@@ -498,8 +515,18 @@ void draw_hosts(World& world) {
   if (!random.chance(12)) return;
   world.cluster.hosts = 2 + static_cast<std::uint32_t>(random.below(2));
   world.cluster.devices = world.cluster.hosts * (1 + static_cast<std::uint32_t>(random.below(2)));
+  // Values of a few bytes go in all the ways that large ones do.
+  constexpr std::uint64_t kPacked[] = {0, 16, 64, 4096};
+  world.cluster.exchange.packed_bytes_max = kPacked[random.below(std::size(kPacked))];
+  world.cluster.exchange.block_bytes = std::uint64_t{16} << random.below(8);
+  constexpr std::uint64_t kAlgorithms = static_cast<std::uint64_t>(collective::kLastAlgorithm) + 1;
+  if (random.below(3) > 0) {
+    world.cluster.exchange.algorithm =
+        static_cast<collective::Algorithm>(random.below(kAlgorithms));
+  }
   world.cluster.integrity = {};
   world.faults = {};
+  world.spill = {.delay_max_ns = world.spill.delay_max_ns};
   world.cost.in_stages = true;
 }
 
@@ -511,6 +538,7 @@ void draw_sharers(World& world) {
   world.has_sharers = true;
   world.is_memory_tight = world.is_flooded = false;
   world.cluster.device_memory = world.cluster.host_memory = std::uint64_t{1} << 26;
+  world.cluster.spill_memory = 0;
   world.upload_bytes_max = std::uint64_t{1} << 30;
   world.runs_in_flight_max = 16384;
   world.cluster.integrity = {};
@@ -555,6 +583,7 @@ SeedReport run_process_seed(std::uint64_t seed, const SeedOptions& options) {
   report.fault_points = points.counts();
   report.faults = faults.lines();
   append(report.faults, world.faults.lines());
+  append(report.faults, world.spill.lines());
   append(report.faults, points.lines());
   return report;
 }

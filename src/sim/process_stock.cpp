@@ -79,6 +79,11 @@ std::vector<std::string> leftovers(const World& world, const MemberOf& member) {
   expect_none("arrays known to the controller", controller->array_count());
   expect_none("clients known to the controller", controller->client_count());
   expect_none("bytes that the controller takes for kept", controller->kept_bytes());
+  for (ClientId client = 1; client <= world.clients; ++client) {
+    const cluster::Member* const its = member(Role::kClient, client);
+    expect_none("values that client " + std::to_string(client) + " offers or fetches",
+                its ? its->open_data() : 0);
+  }
   for (IslandId island = 0; island < world.cluster.islands; ++island) {
     const std::string where = " on island " + std::to_string(island);
     device::HostCore* const host = host_of(member, island);
@@ -92,10 +97,15 @@ std::vector<std::string> leftovers(const World& world, const MemberOf& member) {
     expect_none("functions of the host" + where, host->function_count());
     expect_none("specs of the host" + where, host->spec_count());
     expect_none("unfinished parts of the host" + where, host->is_idle() ? 0 : 1);
+    if (const store::SpillTiers* const spill = host->spill_tiers()) {
+      expect_none("bytes in the file of the host" + where, spill->counts().file_bytes);
+      expect_none("spilled bytes in its memory" + where, spill->counts().memory_bytes);
+    }
     expect_none("values that nobody took from the transport" + where,
                 member(Role::kHost, island)->bulk().size());
     expect_none("values that are lent" + where, host->lent());
     expect_none("values that are offered or fetched" + where, host->open_data());
+    expect_none("words of exchanges" + where, host->exchanges().early_words());
     for (std::uint32_t k = 1; k < world.cluster.hosts; ++k) {
       cluster::Member* const annex = member(Role::kAnnex, actor::annex_of(island, k));
       if (!annex) {
@@ -105,6 +115,9 @@ std::vector<std::string> leftovers(const World& world, const MemberOf& member) {
       const std::string which = " of host " + std::to_string(k) + where;
       expect_none("rooms" + which, annex->annex()->room_count());
       expect_none("functions" + which, annex->annex()->function_count());
+      expect_none("bytes" + which, annex->annex()->used_bytes());
+      expect_none("exchanges" + which, annex->annex()->exchanges().is_quiet() ? 0 : 1);
+      expect_none("words of exchanges" + which, annex->annex()->exchanges().early_words());
     }
     const island::SchedulerCore& core = scheduler->core();
     expect_none("unfinished parts of the scheduler" + where, core.idle() ? 0 : 1);

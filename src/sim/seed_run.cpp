@@ -60,7 +60,9 @@ class SimulatedCluster {
         world.cluster, *engine_, events_,
         [this](IslandId island, std::function<void()> on_progress) {
           return make_backend(island, std::move(on_progress));
-        });
+        },
+        cluster::ActorEngines(), app::AppsTuning(),
+        [this](IslandId island) { return make_spill(island); });
     look_around();
     events_.add_observer(hash_);
     events_.add_observer(checkers_);
@@ -149,6 +151,17 @@ class SimulatedCluster {
         [this](std::string text) { verdict_.report(Breach::kCorrectness, "I9", std::move(text)); },
         world_.faults.of(island), [this](const Mischief& mischief) { note(mischief); });
     return asked_.replace_backend ? asked_.replace_backend(std::move(backend)) : std::move(backend);
+  }
+
+  std::unique_ptr<store::SpillFile> make_spill(IslandId island) {
+    if (world_.cluster.spill_memory == 0) return nullptr;
+    return std::make_unique<SimSpill>(
+        *engine_, world_.seed, island, 1, world_.spill,
+        [this](const SpillLoss& loss) {
+          const auto* const devices = embedded_->host(loss.island).array_devices(loss.array);
+          if (devices) truth_.note(loss, *devices);
+        },
+        [this](std::string text) { verdict_.report(Breach::kCorrectness, "I9", std::move(text)); });
   }
 
   bool is_cut() const { return is_cut_at(hash_.count(), asked_); }
@@ -334,6 +347,10 @@ class SimulatedCluster {
       expect_none("functions of the host" + where, host.function_count());
       expect_none("specs of the host" + where, host.spec_count());
       expect_none("unfinished parts of the host" + where, host.is_idle() ? 0 : 1);
+      if (const store::SpillTiers* const spill = host.spill_tiers()) {
+        expect_none("bytes in the file of the host" + where, spill->counts().file_bytes);
+        expect_none("spilled bytes in its memory" + where, spill->counts().memory_bytes);
+      }
       const island::SchedulerCore& scheduler = embedded_->scheduler(island);
       expect_none("unfinished parts of the scheduler" + where, scheduler.idle() ? 0 : 1);
       expect_none("arrays of the scheduler" + where, scheduler.array_count());
@@ -403,6 +420,7 @@ SeedReport run_seed(std::uint64_t seed, const SeedOptions& options) {
   SeedReport report = SimulatedCluster(world, options).run();
   report.fault_points = points.counts();
   report.faults = world.faults.lines();
+  append(report.faults, world.spill.lines());
   append(report.faults, points.lines());
   return report;
 }

@@ -231,7 +231,7 @@ void SimBackend::compile(function::Graph graph, function::AxisSizes axes,
           if (graph.name.starts_with(kUncompilable)) {
             done(invalid_argument("function " + graph.name + " does not compile on this device"));
           } else if (cost_.in_stages) {
-            done(function::compile_cpu(graph, axes, collectives_));
+            done(function::compile_cpu_overlapping(graph, axes, collectives_));
           } else {
             done(function::compile_reference(graph, axes));
           }

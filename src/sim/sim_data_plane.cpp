@@ -16,8 +16,10 @@ using transport::DataPeer;
 
 namespace {
 
-constexpr std::uint64_t kGiveUpNs = 10'000'000'000;  // As DataLane's.
-constexpr std::uint64_t kAgainNs = 50'000'000;       // Until another connection is there.
+/// A real connection gives up after 10 s, which is what clients are granted to settle: here it is
+/// more, so that whoever leaves a fetch from a dead host to that is seen.
+constexpr std::uint64_t kGiveUpNs = 30'000'000'000;
+constexpr std::uint64_t kAgainNs = 50'000'000;  // Until another connection is there.
 
 }  // namespace
 

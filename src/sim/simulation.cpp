@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "seaway/app/task.hpp"
+#include "sim/sim_spill.hpp"
 
 namespace seaway::sim {
 namespace {
@@ -17,6 +18,7 @@ constexpr std::uint64_t kChoiceStream = 0x63686f6963650000;
 constexpr std::uint64_t kTuningStream = 0x74756e696e670000;
 
 constexpr std::size_t kEvents = 1 << 12;
+constexpr std::uint64_t kSpillNsMax = 1'000'000;
 constexpr std::size_t kStackBytes = 512 * 1024;  // Bodies are tests, with their assertions.
 constexpr std::uint64_t kStepNsMax = 2'000;
 /// Most handlers of a turn: few, so that the seed decides who comes in between.
@@ -88,7 +90,16 @@ SimulatedWorld::SimulatedWorld(const SimulationOptions& options, cluster::Embedd
         backends_.push_back(backend.get());
         return backend;
       },
-      cluster::ActorEngines(), std::move(apps));
+      cluster::ActorEngines(), std::move(apps),
+      [this](IslandId island) -> std::unique_ptr<store::SpillFile> {
+        if (cluster_.spill_memory == 0) return nullptr;
+        return std::make_unique<SimSpill>(
+            *engine_, options_.seed, island, 1, SpillFaults{.delay_max_ns = kSpillNsMax},
+            [](const SpillLoss&) {},
+            [this](std::string text) {
+              fail({StatusCode::kDataCorruption, std::move(text)});
+            });
+      });
   events_.add_observer(hash_);
 }
 

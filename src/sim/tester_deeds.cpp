@@ -33,6 +33,10 @@ TesterDeeds deeds_of(const World& world) {
                                   StatusCode::kDeviceLost, StatusCode::kMaybeExecuted};
   add(deeds, faults.flips, kWrongBits);
   add(deeds, faults.rots, kWrongBits);
+  if (world.spill.read_error + world.spill.flip > 0) {
+    deeds.first_fault_ns = 0;
+    deeds.faults_cause |= {StatusCode::kDataCorruption, StatusCode::kInputLost};
+  }
   deeds.flips_unseen = !faults.flips.empty() && world.cluster.integrity.replay_per_mille < 1000;
   // Devices that hang are given up one after the other.
   deeds.settle_ns += faults.hangs.size() * 2 * world.cluster.gang_timeout_ns;

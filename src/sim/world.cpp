@@ -10,6 +10,7 @@ namespace seaway::sim {
 namespace {
 
 constexpr std::uint64_t kTopologyStream = 0x746f706f6c6f6779;
+constexpr std::uint64_t kSpillStream = 0x7370696c6c6d656d;
 
 /// Programs that differ in nothing but their tenant, more of them than fit into the window.
 void make_contest(World& world, RandomStream& random) {
@@ -25,6 +26,14 @@ void make_contest(World& world, RandomStream& random) {
   world.chain = 1 + static_cast<std::uint32_t>(random.below(4));
   world.is_memory_tight = world.has_failures = world.has_cancels = false;
   world.has_irregular = world.has_rebinds = false;
+}
+
+/// In a third of the worlds most of the spill room is in a file.
+void draw_spill(World& world, std::uint64_t array_bytes, bool is_wild) {
+  RandomStream random(world.seed, kSpillStream);
+  if (!is_wild && !random.chance(33)) return;
+  world.cluster.spill_memory = 64 + array_bytes * random.below(6);
+  world.spill = make_spill_faults(world.seed, is_wild);
 }
 
 }  // namespace
@@ -80,6 +89,7 @@ World make_world(std::uint64_t seed, bool is_wild) {
     world.faults = make_device_faults(seed, cluster.islands, cluster.devices, is_wild);
     cluster.integrity = make_integrity(seed, world.faults);
     world.is_flooded = random.chance(6);
+    draw_spill(world, large, is_wild);
   }
   if (world.is_flooded && random.chance(50)) {
     world.runs_in_flight_max = 1 + static_cast<std::uint32_t>(random.below(64));
@@ -119,6 +129,10 @@ std::string World::to_string() const {
     text += ", " + std::to_string(cluster.integrity.replay_per_mille) + " of 1000 gangs twice";
   }
   if (cluster.hosts > 1) text += ", " + std::to_string(cluster.hosts) + " hosts each";
+  if (cluster.spill_memory > 0) {
+    text += ", " + std::to_string(cluster.spill_memory) + " bytes of host room in memory" +
+            sim::to_string(spill.lines());
+  }
   return text + faults.to_string();
 }
 

@@ -10,6 +10,7 @@
 #include "sim/device_faults.hpp"
 #include "sim/edits.hpp"
 #include "sim/sim_backend.hpp"
+#include "sim/sim_spill.hpp"
 
 namespace seaway::sim {
 
@@ -34,7 +35,8 @@ struct World {
   bool has_processes = false;  // Roles are processes, which may be lost.
   bool has_sharers = false;    // Actors on hosts share arrays with their clients.
   DeviceFaults faults;
-  Edits edits;  // Of what the seed has drawn.
+  SpillFaults spill;  // Of the files of hosts, where cluster.spill_memory says that there are some.
+  Edits edits;        // Of what the seed has drawn.
   /// Two tenants that always have equal runs waiting, on one island: for shares alone.
   bool is_contest = false;
   std::uint32_t chain = 1;  // Gangs of each run of a contest.

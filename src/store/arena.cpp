@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -51,7 +52,12 @@ void Arena::release(std::byte* base, std::size_t bytes) {
   if (!place) return elsewhere_.release(base, bytes);
   SEAWAY_CHECK(bytes % kLine == 0 && bytes <= region_.size() - *place, *place, bytes);
   if (scrub_) {
-    if (const auto pages = pages_of({base, bytes}); !pages.empty()) scrub_(pages);
+    const auto pages = pages_of({base, bytes});
+    if (!pages.empty()) scrub_(pages);
+    // And what is not of whole pages.
+    const auto before = pages.empty() ? bytes : static_cast<std::size_t>(pages.data() - base);
+    std::memset(base, 0, before);
+    std::memset(base + before + pages.size(), 0, bytes - before - pages.size());
   }
   free_bytes_ += bytes;
   std::size_t begin = *place, end = *place + bytes;
@@ -70,6 +76,11 @@ void Arena::release(std::byte* base, std::size_t bytes) {
     }
   }
   holes_.emplace_hint(behind, begin, end - begin);
+}
+
+/// What was released was scrubbed, and the region is zeros at first.
+bool Arena::is_zeros(const std::byte* base, std::size_t bytes) const {
+  return offset_of(base) ? scrub_ != nullptr : elsewhere_.is_zeros(base, bytes);
 }
 
 std::optional<std::size_t> Arena::offset_of(const std::byte* place) const {

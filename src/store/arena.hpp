@@ -26,6 +26,7 @@ class Arena final : public Allocator {
 
   std::byte* allocate(std::size_t bytes) override;
   void release(std::byte* base, std::size_t bytes) override;
+  bool is_zeros(const std::byte* base, std::size_t bytes) const override;
 
   /// What is lent from the region stays as it is from here on, whatever comes back.
   void scrub_no_more() { scrub_ = nullptr; }

@@ -5,10 +5,13 @@
 #include <sys/mman.h>
 
 #include <bit>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <string>
 
+#include "base/aligned.hpp"
 #include "base/check.hpp"
 
 namespace seaway::store {
@@ -18,21 +21,34 @@ namespace {
 /// The system gives large memory in large pages to who asks for them: a page of 4 KiB at a time
 /// costs as much as to write it twice.
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20, kHugeBytesMin = 4 * kHugePageBytes;
+#ifdef __GLIBC__
+/// Above this glibc maps new pages each time, whatever it has learnt (mallopt(3),
+/// M_MMAP_THRESHOLD).
+constexpr std::size_t kMappedBytesMin = std::size_t{32} << 20;
+#else
+constexpr std::size_t kMappedBytesMin = SIZE_MAX;
+#endif
 
 }  // namespace
 
 std::byte* HeapAllocator::allocate(std::size_t bytes) {
-  if (bytes < kHugeBytesMin) return static_cast<std::byte*>(std::aligned_alloc(64, bytes));
+  if (bytes < kHugeBytesMin) return allocate_aligned(bytes);
   auto* const base = static_cast<std::byte*>(std::aligned_alloc(kHugePageBytes, bytes));
   // A wish: without such pages all is as it was, but slower.
   if (base) static_cast<void>(::madvise(base, bytes, MADV_HUGEPAGE));
   return base;
 }
 
-void HeapAllocator::release(std::byte* base, std::size_t) { std::free(base); }
+void HeapAllocator::release(std::byte* base, std::size_t bytes) {
+  bytes < kHugeBytesMin ? release_aligned(base) : std::free(base);
+}
+
+bool HeapAllocator::is_zeros(const std::byte*, std::size_t bytes) const {
+  return bytes > kMappedBytesMin;
+}
 
 Slab::~Slab() {
-  if (cache_) cache_->give_back(base_, size_class_);
+  if (cache_) cache_->give_back(base_, size_class_, owner_);
 }
 
 SlabCache::~SlabCache() {
@@ -56,14 +72,22 @@ std::size_t SlabCache::bytes_of(std::uint32_t size_class) {
   return ((std::size_t{4} + size_class % 4 + 1) << shift) * 64;
 }
 
-std::byte* SlabCache::take(std::uint32_t size_class) {
+std::byte* SlabCache::take(std::uint32_t size_class, SlabOwner owner) {
   const std::size_t bytes = bytes_of(size_class);
   if (Free* free = free_[size_class]) [[likely]] {
     free_[size_class] = free->next;
     if (bytes > kSmallBytes) cached_bytes_ -= bytes;
-    return reinterpret_cast<std::byte*>(free);
+    auto* const base = reinterpret_cast<std::byte*>(free);
+    const bool is_seen = free->owner != owner;
+    // The list is nobody's to see.
+    if (owner != 0) std::memset(base, 0, is_seen ? bytes : sizeof(Free));
+    return base;
   }
-  return bytes > kSmallBytes ? allocate(bytes) : take_small(size_class);
+  std::byte* const base = bytes > kSmallBytes ? allocate(bytes) : take_small(size_class);
+  // It may have been anybody's before.
+  const bool is_new = bytes > kSmallBytes && allocator_.is_zeros(base, bytes);
+  if (base && owner != 0 && !is_new) std::memset(base, 0, bytes);
+  return base;
 }
 
 /// Small slabs of all classes are cut from one page after another; less than one is lost a page.
@@ -88,7 +112,7 @@ std::byte* SlabCache::allocate(std::size_t bytes) {
   return base;
 }
 
-Result<Slab> SlabCache::make(std::uint32_t shards, std::size_t shard_bytes) {
+Result<Slab> SlabCache::make(std::uint32_t shards, std::size_t shard_bytes, SlabOwner owner) {
   Slab slab;
   slab.shards_ = shards;
   slab.size_class_ = kNoBytes;
@@ -102,7 +126,7 @@ Result<Slab> SlabCache::make(std::uint32_t shards, std::size_t shard_bytes) {
   const std::size_t bytes = slab.stride_ * shards;
   if (bytes > 0) {
     slab.size_class_ = class_of(bytes);
-    slab.base_ = take(slab.size_class_);
+    slab.base_ = take(slab.size_class_, owner);
     if (!slab.base_) {
       return resource_exhausted(
           "slab of " + std::to_string(bytes) + " bytes refused: the host has no more memory (" +
@@ -112,11 +136,12 @@ Result<Slab> SlabCache::make(std::uint32_t shards, std::size_t shard_bytes) {
     live_bytes_ += bytes_of(slab.size_class_);
   }
   slab.cache_ = this;
+  slab.owner_ = owner;
   ++live_slabs_;
   return slab;
 }
 
-void SlabCache::give_back(std::byte* base, std::uint32_t size_class) {
+void SlabCache::give_back(std::byte* base, std::uint32_t size_class, SlabOwner owner) {
   --live_slabs_;
   if (size_class == kNoBytes) return;
   const std::size_t bytes = bytes_of(size_class);
@@ -127,7 +152,7 @@ void SlabCache::give_back(std::byte* base, std::uint32_t size_class) {
     allocator_.release(base, bytes);
     return;
   }
-  free_[size_class] = new (base) Free{free_[size_class]};
+  free_[size_class] = new (base) Free{free_[size_class], owner};
   if (!is_small) cached_bytes_ += bytes;
 }
 

@@ -20,6 +20,8 @@ class Allocator {
   virtual std::byte* allocate(std::size_t bytes) = 0;
   /// Takes back what allocate(bytes) gave.
   virtual void release(std::byte* base, std::size_t bytes) = 0;
+  /// Whether what allocate(bytes) has just given is known to be zeros.
+  virtual bool is_zeros(const std::byte* /*base*/, std::size_t /*bytes*/) const { return false; }
 };
 
 /// The process's own heap.
@@ -27,6 +29,7 @@ class HeapAllocator final : public Allocator {
  public:
   std::byte* allocate(std::size_t bytes) override;
   void release(std::byte* base, std::size_t bytes) override;
+  bool is_zeros(const std::byte* base, std::size_t bytes) const override;
 };
 
 /// Distance between two shards of `shard_bytes`: a multiple of 64, and with several shards never
@@ -38,8 +41,13 @@ constexpr std::size_t stride_for(std::size_t shards, std::size_t shard_bytes) {
 
 class SlabCache;
 
+/// Who may see what was in a slab before. Nobody in particular, 0, writes all of it before anything
+/// is read.
+using SlabOwner = std::uint32_t;
+
 /// One allocation: shard s lies at base() + s * stride(). Owns its bytes and gives them back to its
-/// cache, which must outlive it. Content is undefined at first. Not thread-safe.
+/// cache, which must outlive it. Content is undefined at first, and of nobody but its owner. Not
+/// thread-safe.
 class Slab {
  public:
   Slab() = default;
@@ -68,6 +76,7 @@ class Slab {
     std::swap(stride_, other.stride_);
     std::swap(shards_, other.shards_);
     std::swap(size_class_, other.size_class_);
+    std::swap(owner_, other.owner_);
   }
 
   std::byte* base_ = nullptr;
@@ -75,6 +84,7 @@ class Slab {
   std::size_t stride_ = 0;
   std::uint32_t shards_ = 0;
   std::uint32_t size_class_ = 0;
+  SlabOwner owner_ = 0;
 };
 
 /// Makes slabs, and keeps the bytes of dead ones for the next of about the same size, within a
@@ -96,10 +106,11 @@ class SlabCache {
   SlabCache(const SlabCache&) = delete;
   SlabCache& operator=(const SlabCache&) = delete;
 
-  /// A slab for `shards` shards of `shard_bytes`; both may be 0. About 20 ns when recycled.
+  /// A slab for `shards` shards of `shard_bytes`; both may be 0. About 20 ns when recycled. What
+  /// was not `owner`'s before is zeros, but for the owner 0: it takes as long as to write them.
   /// Errors: kResourceExhausted if it is larger than the limit, or the allocator has no more
   /// (after the cache has been emptied).
-  Result<Slab> make(std::uint32_t shards, std::size_t shard_bytes);
+  Result<Slab> make(std::uint32_t shards, std::size_t shard_bytes, SlabOwner owner = 0);
 
   /// Gives all cached bytes back to the allocator, but for pages of small slabs.
   void trim();
@@ -116,16 +127,17 @@ class SlabCache {
   /// A dead slab: its own first bytes hold the list.
   struct Free {
     Free* next;
+    SlabOwner owner;  // Of what else is there.
   };
   static constexpr std::uint32_t kNoBytes = 0xffffffff;
   static constexpr std::size_t kClasses = 256;
 
   static std::uint32_t class_of(std::size_t bytes);
   static std::size_t bytes_of(std::uint32_t size_class);
-  std::byte* take(std::uint32_t size_class);
+  std::byte* take(std::uint32_t size_class, SlabOwner owner);
   std::byte* take_small(std::uint32_t size_class);
   std::byte* allocate(std::size_t bytes);
-  void give_back(std::byte* base, std::uint32_t size_class);
+  void give_back(std::byte* base, std::uint32_t size_class, SlabOwner owner);
 
   Allocator& allocator_;
   Limits limits_;

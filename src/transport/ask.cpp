@@ -30,9 +30,18 @@ struct Handed {
   Descriptor descriptor = Descriptor();
 };
 
-kj::Promise<Handed> exchange(Stream stream, Frame introduction, bool takes_memory) {
+/// What goes and comes beside words.
+struct Beside {
+  bool takes_memory = false;
+  std::shared_ptr<const Descriptor> given = {};
+};
+
+kj::Promise<Handed> exchange(Stream stream, Frame introduction, Beside beside) {
   kj::AsyncIoStream& line = *stream;
-  if (takes_memory) expect_descriptor(line);
+  if (beside.takes_memory) expect_descriptor(line);
+  if (beside.given && !hand_over(line, std::move(beside.given))) {
+    return Handed{invalid_argument("descriptors are handed over Unix sockets alone")};
+  }
   // Who refuses at once may have hung up before he heard it, but not before he said why.
   return send_frame(line, std::move(introduction))
       .catch_([](kj::Exception&&) {})
@@ -44,7 +53,7 @@ kj::Promise<Handed> exchange(Stream stream, Frame introduction, bool takes_memor
 }
 
 void ask(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame question,
-         std::uint64_t most_ns, bool takes_memory, const Credentials& shown,
+         std::uint64_t most_ns, Beside beside, const Credentials& shown,
          std::function<void(Handed)> done) {
   IoLoop::State& state = loop.state();
   Introduction introduction{cluster, std::move(question)};
@@ -52,12 +61,12 @@ void ask(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame 
   auto answer =
       kj::evalLater([&loop, address, tls = shown.tls]() { return dial(loop, address, tls); })
           .then([introduction = std::move(introduction),
-                 takes_memory](Dialed&& dialed) mutable -> kj::Promise<Handed> {
+                 beside = std::move(beside)](Dialed&& dialed) mutable -> kj::Promise<Handed> {
             KJ_IF_MAYBE (stream, dialed.stream) {
               if (!dialed.channel.empty() && !introduction.token.empty()) {
                 introduction.binding = bind_token(introduction.token, dialed.channel);
               }
-              return exchange(kj::mv(*stream), introduction_frame(introduction), takes_memory);
+              return exchange(kj::mv(*stream), introduction_frame(introduction), std::move(beside));
             }
             return Handed{dialed.status};
           });
@@ -76,13 +85,13 @@ void ask(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame 
 
 void ask(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame question,
          std::uint64_t most_ns, std::function<void(Result<Frame>)> done, const Credentials& shown) {
-  ask(loop, address, cluster, std::move(question), most_ns, false, shown,
+  ask(loop, address, cluster, std::move(question), most_ns, {}, shown,
       [done = std::move(done)](Handed handed) { done(std::move(handed.answer)); });
 }
 
 void ask_memory(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame question,
                 std::uint64_t most_ns, std::function<void(Result<SharedRegion>)> done) {
-  ask(loop, address, cluster, std::move(question), most_ns, true, {},
+  ask(loop, address, cluster, std::move(question), most_ns, {.takes_memory = true}, {},
       [address, done = std::move(done)](Handed handed) {
         if (!handed.answer.ok()) return done(handed.answer.status());
         if (!handed.descriptor.has_value()) {
@@ -90,6 +99,13 @@ void ask_memory(IoLoop& loop, const std::string& address, std::uint64_t cluster,
         }
         done(map_memory(std::move(handed.descriptor)));
       });
+}
+
+void ask_with(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame question,
+              std::shared_ptr<const Descriptor> given, std::uint64_t most_ns,
+              std::function<void(Result<Frame>)> done) {
+  ask(loop, address, cluster, std::move(question), most_ns, {.given = std::move(given)}, {},
+      [done = std::move(done)](Handed handed) { done(std::move(handed.answer)); });
 }
 
 }  // namespace seaway::transport

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
+#include <utility>
+
+#include "base/aligned.hpp"
 
 namespace seaway::transport {
 
@@ -14,11 +16,6 @@ Status check_payload(std::size_t bytes, const std::string& what) {
                             " bytes; between two processes one value has at most " +
                             std::to_string(kPayloadBytesMax) + ": make it of several arrays");
 }
-namespace {
-
-constexpr std::align_val_t kAlignment{64};
-
-}  // namespace
 
 std::size_t extent_of(const Payload& payload) {
   return payload.shards == 0 ? 0 : payload.stride * (payload.shards - 1) + payload.shard_bytes;
@@ -33,10 +30,8 @@ void copy_shards(const Payload& payload, std::span<std::byte> target) {
 }
 
 Payload copy_payload(std::span<const std::byte> bytes, std::size_t stride) {
-  const std::size_t size =
-      std::max<std::size_t>(static_cast<std::size_t>(kAlignment), bytes.size());
-  auto* const base = static_cast<std::byte*>(::operator new(size, kAlignment));
-  std::shared_ptr<void> owner(base, [](void* block) { ::operator delete(block, kAlignment); });
+  std::shared_ptr<std::byte> owner = share_aligned(std::max(kLineBytes, bytes.size()));
+  std::byte* const base = owner.get();
   if (!bytes.empty()) std::memcpy(base, bytes.data(), bytes.size());
   return {base, stride, std::move(owner)};
 }

@@ -13,6 +13,7 @@
 
 #include "base/ids.hpp"
 #include "seaway/status.hpp"
+#include "transport/file_view.hpp"
 #include "transport/near_memory.hpp"
 
 namespace seaway::transport {
@@ -33,6 +34,8 @@ struct Payload {
   /// Another process lends it: whoever has read it asks whether it still did. Null: nobody does.
   std::shared_ptr<const Loan> loan = nullptr;
   bool may_be_kept = false;  // For longer than it takes to copy it.
+  /// It lies in a file, as far as that is still there. Null: it does not.
+  std::shared_ptr<const FileView> file = nullptr;
   /// It is still with its sender, who offers so many bytes to the data plane; 0: it is here.
   std::uint64_t offered_bytes = 0;
 };

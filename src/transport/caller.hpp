@@ -9,6 +9,7 @@
 
 namespace seaway::transport {
 
+class Descriptor;
 class Tls;
 
 /// What a process shows to whom it calls. It leaves the machine inside of TLS alone.
@@ -34,6 +35,9 @@ struct Caller {
   std::string token;
   std::string pass;        // Of who talks; see pass.hpp.
   std::uint32_t life = 0;  // The same.
+
+  /// What came with his question, of this machine. Null: nothing.
+  std::shared_ptr<const Descriptor> handed;
 };
 
 }  // namespace seaway::transport

@@ -96,6 +96,7 @@ void DataLane::connected(DataPeer peer, std::unique_ptr<DataSocket> socket) {
       ++counting_.reconnected;
     }
     its.pause_ns = 0;
+    if (its.links.size() == options_.links_max) drop(peer, its, its.links.begin());
     DataLink& link = its.links.emplace_back(std::move(*held), [&its](DataKey key) {
       const auto found = its.offers.find(key);
       return found == its.offers.end() ? nullptr : found->second;
@@ -157,6 +158,28 @@ void DataLane::set_weight(std::uint32_t tenant, std::uint32_t weight) {
     for (auto& [id, peer] : peers_) {
       for (DataLink& link : peer.links) link.set_weight(tenant, weight);
     }
+  });
+}
+
+void DataLane::meet(DataPeer peer) {
+  tell([this, peer] {
+    Peer& its = peers_[peer];
+    const bool has_link = std::any_of(its.links.begin(), its.links.end(),
+                                      [](const DataLink& link) { return !link.has_ended(); });
+    if (!has_link && !std::exchange(its.is_dialing, true)) calls_.dial(peer);
+  });
+}
+
+void DataLane::forget(DataPeer peer) {
+  tell([this, peer] {
+    const auto found = peers_.find(peer);
+    if (found == peers_.end()) return;
+    while (!found->second.fetches.empty()) {
+      end(found->second, found->second.fetches.begin()->first,
+          {StatusCode::kCancelled, "the other process is lost"});
+    }
+    for (const DataLink& link : found->second.links) counting_.changed += link.changed();
+    peers_.erase(found);
   });
 }
 

@@ -27,6 +27,7 @@ class DataLane {
     std::uint64_t give_up_ns = 10'000'000'000;
     std::uint64_t again_ns = 2'000'000'000;     // and asked for over another connection before.
     std::uint64_t dial_ns_max = 1'000'000'000;  // Between attempts to connect.
+    std::size_t links_max = 4;                  // Of one peer: its oldest one goes for a fifth.
   };
   struct Calls {
     /// A connection to `peer` is wanted; connected() or unreachable() answers.
@@ -47,6 +48,9 @@ class DataLane {
   void fetch(DataPeer from, std::uint64_t ticket, DataFetch fetch);
   void cancel(DataPeer from, std::uint64_t ticket);
   void set_weight(std::uint32_t tenant, std::uint32_t weight);
+  /// See DataPlane.
+  void meet(DataPeer peer);
+  void forget(DataPeer peer);
 
   DataPlane::Counts counts() const;
 

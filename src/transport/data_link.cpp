@@ -14,6 +14,8 @@ namespace {
 constexpr std::uint32_t kStart = ~std::uint32_t{0};  // Of checksums.
 /// Others ask for no more at once: a value has as many edges as islands wait for it.
 constexpr std::size_t kServesMax = 65536;
+/// Who asks and does not read what is said is not heard before he has.
+constexpr std::size_t kSayingsMax = 4096;
 /// Pieces that are shorter cost more than a copy.
 constexpr std::size_t kPieceBytesMin = std::size_t{4} << 10;
 constexpr std::size_t kPiecesMax = 60;
@@ -77,9 +79,11 @@ void DataLink::withdraw(DataKey key) {
 
 bool DataLink::run(std::uint64_t bytes) {
   has_moved_ = false;
-  const bool more_to_read = !has_ended_ && may_read_ && read(bytes);
+  const bool is_heard = sayings_.size() < kSayingsMax;
+  const bool more_to_read = !has_ended_ && may_read_ && is_heard && read(bytes);
   const bool more_to_write = !has_ended_ && may_write_ && write(bytes);
-  return (more_to_read || more_to_write) && !has_ended_;
+  const bool is_held = !is_heard && may_write_;
+  return (more_to_read || more_to_write || is_held) && !has_ended_;
 }
 
 // ---- What is said ----
@@ -89,6 +93,7 @@ void DataLink::say(const DataHeader& header) { sayings_.push_back(header.to_byte
 void DataLink::end_serve(std::list<Serve>::iterator serve) {
   const std::uint32_t tenant = serve->source->tenant;
   share_.end(tenant);
+  asked_.erase(serve->key);
   serves_[tenant].erase(serve);
   --serves_count_;
 }
@@ -221,12 +226,14 @@ void DataLink::hear(const DataHeader& header) {
 }
 
 void DataLink::on_asked(const DataHeader& header) {
+  if (!asked_.insert(header.key).second) return fail();
   auto source = find_(header.key);
   if (!source || header.end > source->bytes) {
     DataHeader answer;
     answer.kind = DataHeader::Kind::kGone;
     answer.key = header.key;
     answer.end = source ? source->bytes : 0;
+    asked_.erase(header.key);
     return say(answer);
   }
   if (serves_count_ == kServesMax) return fail();

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -102,6 +103,7 @@ class DataLink {
   FairShare share_;
   std::map<std::uint32_t, std::list<Serve>> serves_;  // By tenant; the first of each is next.
   std::size_t serves_count_ = 0;
+  std::set<DataKey> asked_;  // Of serves_: each once.
   std::deque<DataHeader::Bytes> sayings_;
   DataHeader::Bytes chunk_header_ = {};
   std::shared_ptr<const DataSource> written_;  // Whose chunk is being written.

@@ -74,6 +74,11 @@ class DataPlane {
   /// 1, while both have some to send. 1 unless it was said.
   virtual void set_weight(std::uint32_t tenant, std::uint32_t weight) = 0;
 
+  /// `peer`, which cannot be called, waits for a connection to this process.
+  virtual void meet(DataPeer) {}
+  /// It is lost: nothing is offered to it or fetched from it any more, and its connections end.
+  virtual void forget(DataPeer) {}
+
   /// Offers that were not withdrawn, and fetches that have not ended.
   virtual std::size_t open() const = 0;
 

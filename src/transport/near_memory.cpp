@@ -28,7 +28,7 @@ std::optional<NearMemory::Place> NearMemory::lend(const std::byte* base, std::si
   if (all.empty() || before(base, all.data()) || !before(base, all.data() + all.size())) {
     return std::nullopt;
   }
-  SEAWAY_CHECK(bytes <= static_cast<std::size_t>(all.data() + all.size() - base), bytes);
+  if (bytes > static_cast<std::size_t>(all.data() + all.size() - base)) return std::nullopt;
   if (slots_.empty()) return std::nullopt;
   const std::uint32_t slot = slots_.back();
   slots_.pop_back();

@@ -74,7 +74,7 @@ class NearMemory {
     std::uint64_t turn = 0;  // 0: nothing is lent.
   };
   /// Lends `bytes` from `base` on, which stay as they are until it is taken back. Nothing: they are
-  /// not lendable, or too much is lent.
+  /// not lendable, all of them, or too much is lent.
   std::optional<Place> lend(const std::byte* base, std::size_t bytes);
   /// Once for each loan. From here on they may change.
   void take_back(const Place& place);

@@ -41,6 +41,8 @@ void SocketDataPlane::close() {
   is_here_.reset();
   lanes_.clear();
   returns_->give_up();
+  fetches_.clear();  // With the memory that they were to write to.
+  names_.clear();
 }
 
 void SocketDataPlane::Returns::give_up() {
@@ -125,6 +127,14 @@ void SocketDataPlane::ended(std::uint64_t ticket, Status status) {
 
 void SocketDataPlane::set_weight(std::uint32_t tenant, std::uint32_t weight) {
   for (const auto& lane : lanes_) lane->set_weight(tenant, weight);
+}
+
+void SocketDataPlane::meet(DataPeer peer) {
+  if (!lanes_.empty()) lanes_[dealt_++ % lanes_.size()]->meet(peer);
+}
+
+void SocketDataPlane::forget(DataPeer peer) {
+  for (const auto& lane : lanes_) lane->forget(peer);
 }
 
 DataPlane::Counts SocketDataPlane::counts() const {

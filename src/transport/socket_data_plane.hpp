@@ -52,6 +52,8 @@ class SocketDataPlane final : public DataPlane {
              std::function<void(Status)> done) override;
   void cancel(DataPeer from, DataKey key) override;
   void set_weight(std::uint32_t tenant, std::uint32_t weight) override;
+  void meet(DataPeer peer) override;
+  void forget(DataPeer peer) override;
   std::size_t open() const override { return offers_ + fetches_.size(); }
   Counts counts() const override;
 

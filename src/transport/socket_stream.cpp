@@ -45,17 +45,20 @@ class SocketStream final : public kj::AsyncIoStream {
   void abortRead() override { ::shutdown(descriptor_.get(), SHUT_RD); }
   kj::Maybe<int> getFd() const override { return descriptor_.get(); }
 
-  bool hand_over(std::shared_ptr<const MemoryFile> memory) {
+  bool hand_over(std::shared_ptr<const Descriptor> handed) {
     sockaddr_storage address = {};
     socklen_t size = sizeof(address);
     const bool is_local =
         ::getsockname(descriptor_.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
         address.ss_family == AF_UNIX;
-    if (is_local) handed_ = std::move(memory);
+    if (is_local) handed_ = std::move(handed);
     return is_local;
   }
   void expect_descriptor() { is_descriptor_expected_ = true; }
-  Descriptor take_descriptor() { return std::exchange(taken_, Descriptor()); }
+  Descriptor take_descriptor() {
+    is_descriptor_expected_ = false;
+    return std::exchange(taken_, Descriptor());
+  }
 
  private:
   kj::Promise<std::size_t> read(kj::byte* target, std::size_t least, std::size_t most,
@@ -137,7 +140,7 @@ class SocketStream final : public kj::AsyncIoStream {
         header->cmsg_level = SOL_SOCKET;
         header->cmsg_type = SCM_RIGHTS;
         header->cmsg_len = CMSG_LEN(sizeof(int));
-        const int number = handed_->descriptor().number();
+        const int number = handed_->number();
         std::memcpy(CMSG_DATA(header), &number, sizeof(number));
       }
       const ssize_t count = ::sendmsg(descriptor_.get(), &message, MSG_NOSIGNAL);
@@ -177,7 +180,7 @@ class SocketStream final : public kj::AsyncIoStream {
   const kj::AutoCloseFd descriptor_;
   Observer observer_;
   kj::Maybe<kj::Promise<void>> readable_;  // There is nothing to read until then.
-  std::shared_ptr<const MemoryFile> handed_;
+  std::shared_ptr<const Descriptor> handed_;
   Descriptor taken_;
   bool is_descriptor_expected_ = false;
 };
@@ -186,9 +189,9 @@ SocketStream* socket_of(kj::AsyncIoStream& stream) { return dynamic_cast<SocketS
 
 }  // namespace
 
-bool hand_over(kj::AsyncIoStream& stream, std::shared_ptr<const MemoryFile> memory) {
+bool hand_over(kj::AsyncIoStream& stream, std::shared_ptr<const Descriptor> handed) {
   SocketStream* const socket = socket_of(stream);
-  return socket && socket->hand_over(std::move(memory));
+  return socket && socket->hand_over(std::move(handed));
 }
 
 void expect_descriptor(kj::AsyncIoStream& stream) {
@@ -198,6 +201,11 @@ void expect_descriptor(kj::AsyncIoStream& stream) {
 Descriptor take_descriptor(kj::AsyncIoStream& stream) {
   SocketStream* const socket = socket_of(stream);
   return socket ? socket->take_descriptor() : Descriptor();
+}
+
+std::shared_ptr<const Descriptor> take_shared_descriptor(kj::AsyncIoStream& stream) {
+  Descriptor one = take_descriptor(stream);
+  return one.has_value() ? std::make_shared<const Descriptor>(std::move(one)) : nullptr;
 }
 
 kj::Own<kj::AsyncIoStream> wrap_socket(IoLoop& loop, kj::AutoCloseFd&& descriptor) {

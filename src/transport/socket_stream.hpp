@@ -16,13 +16,15 @@ namespace seaway::transport {
 /// read that there is nothing more, too. The loop outlives it.
 kj::Own<kj::AsyncIoStream> wrap_socket(IoLoop& loop, kj::AutoCloseFd&& descriptor);
 
-/// `memory` goes with the next bytes that are written to `stream` (SCM_RIGHTS). False, and nothing
+/// `handed` goes with the next bytes that are written to `stream` (SCM_RIGHTS). False, and nothing
 /// happens, where that is no Unix socket of wrap_socket().
-bool hand_over(kj::AsyncIoStream& stream, std::shared_ptr<const MemoryFile> memory);
+bool hand_over(kj::AsyncIoStream& stream, std::shared_ptr<const Descriptor> handed);
 /// From now on one descriptor is taken with what is read; the system drops all others, as it does
 /// those that nobody expects.
 void expect_descriptor(kj::AsyncIoStream& stream);
-/// The one that has come. Without a value: none has.
+/// The one that has come, and no more are taken. Without a value: none has.
 Descriptor take_descriptor(kj::AsyncIoStream& stream);
+/// The same; null: none has come.
+std::shared_ptr<const Descriptor> take_shared_descriptor(kj::AsyncIoStream& stream);
 
 }  // namespace seaway::transport

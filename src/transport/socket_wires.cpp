@@ -19,7 +19,6 @@
 #include "transport/socket_stream.hpp"
 
 namespace seaway::transport {
-
 namespace {
 constexpr std::size_t kDroppedBytes = 1024;  // At a time.
 constexpr std::size_t kGatheredBytesMax = std::size_t{64} << 10;
@@ -131,14 +130,14 @@ void SocketWires::State::accept(Listener::Accepted&& stranger, bool is_tls) {
         std::to_string(strangers) + " of " + std::to_string(options.strangers_max) +
         " connections have not said who they are; try again, or raise "
         "SocketOptions::strangers_max");
+    // Over TLS nothing can be said before hands are shaken.
     if (!is_tls) return refuse(make_line(kj::mv(stranger.stream), stranger.caller), full);
-    // Nothing can be said before hands are shaken.
     ++counts.refused;
     if (handlers.refused) handlers.refused(stranger.caller, full);
     return;
   }
   ++strangers;
-  const Caller caller = stranger.caller;
+  const auto caller = stranger.caller;
   const auto line = std::make_shared<Line>();
   auto frame =
       hear_stranger(kj::mv(stranger), is_tls, line)
@@ -160,6 +159,7 @@ kj::Promise<Result<Frame>> SocketWires::State::hear_stranger(Listener::Accepted&
                                                              std::shared_ptr<Line> line) {
   if (!is_tls) {
     *line = make_line(kj::mv(stranger.stream), std::move(stranger.caller));
+    expect_descriptor(*(*line)->stream);
     return receive_frame(*(*line)->stream, options.introduction_bytes_max);
   }
   auto shaken = shake_hands(*options.credentials.tls, kj::mv(stranger.stream), "");
@@ -178,6 +178,7 @@ kj::Promise<Result<Frame>> SocketWires::State::hear_stranger(Listener::Accepted&
 }
 
 void SocketWires::State::hear_introduction(const Line& line, const Result<Frame>& frame) {
+  line->caller.handed = take_shared_descriptor(*line->stream);
   if (!frame.ok()) return refuse(line, frame.status());
   const Result<Introduction> introduction = read_introduction(*frame);
   if (!introduction.ok()) return refuse(line, introduction.status());
@@ -186,8 +187,8 @@ void SocketWires::State::hear_introduction(const Line& line, const Result<Frame>
   line->caller.life = introduction->life;
   if (line->caller.is_encrypted && !introduction->token.empty() &&
       !is_bound(introduction->token, line->channel, introduction->binding)) {
-    return refuse(line, {StatusCode::kUnauthenticated,
-                         "a token was shown that is bound to another connection"});
+    return refuse(line,
+                  {StatusCode::kUnauthenticated, "that token is bound to another connection"});
   }
   const std::uint64_t cluster = introduction->cluster;
   const bool asks = std::holds_alternative<Frame>(introduction->what);
@@ -220,7 +221,7 @@ void SocketWires::State::answer(const Line& line, Frame question) {
                     const Status fits = check_answer(*found, state->options.answer_bytes_max);
                     if (!fits.ok()) return state->refuse(asking, fits);
                     ++state->counts.answered;
-                    if (memory) hand_over(*asking->stream, std::move(memory));
+                    if (memory) hand_over(*asking->stream, {memory, &memory->descriptor()});
                     state->say_last(asking, {Welcome::Kind::kAnswer, {}, std::move(*found)});
                   }));
   loop.state().notice();
@@ -302,7 +303,6 @@ void SocketWires::State::say_last(const Line& line, const Welcome& welcome) {
   cut_later(line);
 }
 
-/// Until the other end hangs up.
 void SocketWires::State::drop_what_comes(const Line& line) {
   if (std::exchange(line->is_drained, true)) return;
   line->read_bytes = std::make_unique<std::byte[]>(kDroppedBytes);

@@ -152,6 +152,11 @@ void ask(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame 
 void ask_memory(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame question,
                 std::uint64_t most_ns, std::function<void(Result<SharedRegion>)> done);
 
+/// The same of a process of this machine, which is handed `given` with the question.
+void ask_with(IoLoop& loop, const std::string& address, std::uint64_t cluster, Frame question,
+              std::shared_ptr<const Descriptor> given, std::uint64_t most_ns,
+              std::function<void(Result<Frame>)> done);
+
 /// Connects to `address` as `talk.from`, which shows `pass`, for data alone. `done` is called once
 /// from the loop, unless that ends first. Errors as ask(), and what was answered.
 struct DataCall {

@@ -60,6 +60,7 @@ struct Asked {
   }
   void operator()(const cluster::StopQuestion&) const {}
   void operator()(const cluster::MemoryQuestion&) const {}  // Not the controller's to answer.
+  void operator()(const cluster::FileQuestion&) const {}    // Nor this.
   void operator()(const cluster::WhyQuestion&) const {}
   void operator()(const cluster::DrainQuestion& question) const {
     const auto again = cluster::read_question(cluster::to_frame(question));

@@ -21,6 +21,7 @@
 #include "cluster/relay_frames.hpp"
 #include "cluster/relay_messages.hpp"
 #include "device/annex_codec.hpp"
+#include "device/exchange_codec.hpp"
 #include "program/codec.hpp"
 #include "seaway/seaway.hpp"
 #include "target.hpp"
@@ -123,7 +124,7 @@ void write_annexes(const Seeds& seeds) {
   const std::vector<device::AnnexOrder> orders = {
       device::MakeRoom{7, 0, 2, 64},
       device::WriteRoom{range, data},
-      device::RunStage{1, 3, 0, false, {0, 2, 4}, 100, {{7, 0}, {}}, {{7, 8}}, {7, 16}},
+      device::RunGang{1, 9, 3, false, {{0, 0, 2}, {1, 2, 4}}, 100, {{7, 0}, {}}, {{7, 8}}, {7, 16}},
       device::ReadRoom{2, range},
       device::DropRoom{7},
       device::ForgetFunction{3}};
@@ -132,6 +133,16 @@ void write_annexes(const Seeds& seeds) {
   Bytes both;
   for (const Frame& frame : device::encode_orders(orders)) say(both, kHost, kAnnex, frame);
   for (const Frame& frame : device::encode_answers(answers)) say(both, kAnnex, kHost, frame);
+  const device::ExchangeId id{9, 1};
+  const std::vector<device::ExchangeWord> words = {
+      {id, 0, 1, device::PackedMessage{data}},
+      {id, 0, 2, device::LentMessage{{64, 128, 3, 5}, {0, 64}}},
+      {id, 1, 0, device::OfferedMessage{4}},
+      {id, 1, 1, device::TakenMessage()},
+      {id, 1, 2, device::UnreadMessage()},
+      {id, 0, 0, device::FailedGang{resource_exhausted("full")}}};
+  for (const auto& one : device::encode_exchange(0, words)) say(both, kHost, kAnnex, one.frame);
+  for (const auto& one : device::encode_exchange(1, words)) say(both, kAnnex, kHost, one.frame);
   seeds.write("door", "annexes", both);
 }
 

@@ -4,10 +4,28 @@ import os
 import re
 import signal
 import subprocess
+import time
 import unittest
 
 from processes_test import COMMAND, PATIENCE_S, processes_of, seaway, until
 from processes_test import Cluster
+
+
+def lines_of(path):
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="ascii") as file:
+        return file.read().splitlines()
+
+
+def open_before(histories, at_ns):
+    """Requests of clients of `seaway chaos real` that were made before that, and have no outcome."""
+    found = []
+    for history in histories:
+        words = [line.split() for line in history]
+        ended = {one[1] for one in words if one[0] == "outcome"}
+        found += [one for one in words if one[0] == "submit" and one[1] not in ended and int(one[2]) < at_ns]
+    return found
 
 
 class AnnexesTest(Cluster, unittest.TestCase):
@@ -77,6 +95,48 @@ class AnnexesTest(Cluster, unittest.TestCase):
         os.kill(self.process("host 1"), signal.SIGKILL)
         self.wait_for_lives({"host 1": 3, "annex 1.1": 2, "host 0": 1, "annex 0.1": 1})
         self.run_demo("digits")
+
+    def test_whoever_waits_for_an_exchange_hears_that_an_annex_was_killed_in_it(self):
+        self.start("--islands", "2", "--hosts", "2", "--devices", "2")
+        clients = [subprocess.Popen([COMMAND, "chaos", "real-client", "--address", self.address, "--seed", str(seed),
+                                     "--history", f"{self.directory}/history{seed}"]) for seed in range(3)]
+        self.others += clients
+        histories = [f"{self.directory}/history{seed}-{client.pid}" for seed, client in enumerate(clients)]
+
+        def lines():
+            """Each client's requests and outcomes: what its gangs sum over both hosts."""
+            return [lines_of(path) for path in histories]
+
+        def right():
+            return [sum(line.endswith(" right") for line in history) for history in lines()]
+
+        killed_ns = []
+        for name in ("host 1.1", "host 0.1", "host 1.1"):
+            before = right()
+            until(lambda: all(now > then + 10 for now, then in zip(right(), before)), "all get values", right)
+            killed_ns.append(time.monotonic_ns())
+            os.kill(self.process(name), signal.SIGKILL)
+            # All that was under way ends with a word or a value: P1 of a killed process is 5 s. Two more are for a
+            # busy machine.
+            while time.monotonic_ns() < killed_ns[-1] + 7e9:
+                time.sleep(0.05)
+                if not open_before(lines(), killed_ns[-1]):
+                    break
+            self.assertEqual(open_before(lines(), killed_ns[-1]), [])
+        before = right()
+        until(lambda: all(now > then + 10 for now, then in zip(right(), before)), "all get values again", right)
+        for client in clients:
+            client.terminate()
+            self.assertEqual(client.wait(PATIENCE_S), 0)
+
+        errors = {}
+        for line in sum(lines(), []):
+            words = line.split()
+            if words[0] == "outcome" and words[4] == "wrong":
+                errors[words[3]] = errors.get(words[3], 0) + 1
+        self.assertNotIn("OK", errors, "a value is wrong")
+        self.assertLessEqual(set(errors), {"HOST_LOST", "INPUT_LOST", "DEVICE_LOST", "ISLAND_UNAVAILABLE"})
+        self.assertGreater(sum(errors.values()), 0, "no exchange was under way")
 
     def test_actors_live_on_each_host_of_an_island(self):
         self.start("--islands", "1", "--hosts", "2", "--devices", "2")

@@ -22,6 +22,10 @@ METRICS = {
         "control_round_trip_us", "fetch_gb_per_s", "hand_over_in_round_trips", "hand_over_us", "over_raw_tcp",
         "resharding_extra", "resharding_gb_per_s")},
     "clock": {"clock.ns_per_read"},
+    # Others are measured where they are installed.
+    "collectives": {"collectives." + name for name in (
+        "all_reduce", "digits_embedded", "digits_over_embedded", "digits_two_by_two", "layer",
+        "overlap")},
     "deaths": {"deaths." + name for name in (
         "again_ms", "elsewhere_ms", "kill_known_ms", "kill_outcome_ms", "raw_socket_end_ms",
         "seconds_of_load", "stop_known_ms")},

@@ -45,12 +45,13 @@ class ConfigTest(CredentialsTest):
                            SEAWAY_LISTEN="unix:ctl.sock")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr, "")
-        self.assertEqual(len(done.stdout.splitlines()), 18)
+        self.assertEqual(len(done.stdout.splitlines()), 19)
         for key, value, origin in (("islands", "2", "cluster.toml:1"),
                                    ("device_memory", "67108864", "cluster.toml:3"),
                                    ("devices", "8", "--devices"),
                                    ("listen", "unix:ctl.sock", r"\$SEAWAY_LISTEN"),
                                    ("join", "-", "default"),
+                                   ("backend", "cpu", "default"),
                                    ("directory", f"{self.directory}/seaway", "default"),
                                    ("silence_ms", "1000", "default")):
             self.assertRegex(done.stdout, rf"(?m)^{key} +{value} +{origin}$")

@@ -107,6 +107,23 @@ class DevTest(unittest.TestCase):
             done = self.dev(*arguments, SEAWAY_SKIP_PACKAGES="1")
             self.assertEqual((done.returncode, done.stdout), (7, expected))
 
+    def test_what_needs_a_plugin_that_is_not_there_is_not_run_and_has_not_passed(self):
+        done = self.dev("test", "jax")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout, "0 passed, 0 failed, jax not run\n")
+        self.assertIn("there is no plugin in build/jax; ./dev jax fetches one", done.stderr)
+
+    def test_a_plugin_that_was_fetched_is_not_fetched_again(self):
+        jax = self.tree / "build/jax"
+        (jax / "include").mkdir(parents=True)
+        (self.tree / "tools/jax_packages.txt").write_text("plugin==1\n")
+        for name in ("plugin.so", "include/pjrt_c_api.h"):
+            (jax / name).touch()
+        (jax / "packages.txt").write_text("plugin==1\n")
+        done = self.dev("jax")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("a plugin is in build/jax already", done.stderr)
+
     def test_bad_usage_exits_1_and_help_exits_0(self):
         self.assertEqual(self.dev("help").returncode, 0)
         for arguments in (["bild"], ["build", "extra"], ["check", "extra"]):

@@ -72,7 +72,14 @@ class Cluster:
         return json.loads(done.stdout) if done.returncode == 0 else {"processes": []}
 
     def process(self, name):
-        return [number for number, found in processes_of(self.directory).items() if found == name][0]
+        """Its number. One that has just been killed is soon there again."""
+        deadline = time.monotonic() + 20
+        while True:
+            numbers = [number for number, found in processes_of(self.directory).items() if found == name]
+            if numbers:
+                return numbers[0]
+            self.assertLess(time.monotonic(), deadline, f"there is no {name}")
+            time.sleep(0.05)
 
     def is_whole(self, islands=2):
         there = [p for p in self.status()["processes"] if p["there"] and p["role"] != "client"]

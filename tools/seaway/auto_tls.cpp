@@ -28,7 +28,7 @@ Status write_pair(const std::string& path, const CertifiedKey& made) {
   return write_private(path + ".pem", made.certificate);
 }
 
-Status make_certificate(const std::string& place, const std::string& host) {
+Status make_certificate(const std::string& place, const std::vector<std::string>& hosts) {
   constexpr std::size_t kMax = transport::CertificateLimits::kPemBytesMax;
   const auto certificate = read_whole(place + "/ca.pem", kMax);
   if (!certificate.ok()) return certificate.status();
@@ -38,11 +38,13 @@ Status make_certificate(const std::string& place, const std::string& host) {
                                         .dns_names = {"localhost"},
                                         .ip_addresses = {"127.0.0.1"},
                                         .now_s = now_seconds()};
-  std::array<unsigned char, sizeof(in6_addr)> bytes;
-  const bool is_number = ::inet_pton(AF_INET, host.c_str(), bytes.data()) == 1 ||
-                         ::inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
-  if (is_number && host != "127.0.0.1") options.ip_addresses.push_back(host);
-  if (!is_number && host != "localhost") options.dns_names.push_back(host);
+  for (const std::string& host : hosts) {
+    std::array<unsigned char, sizeof(in6_addr)> bytes;
+    const bool is_number = ::inet_pton(AF_INET, host.c_str(), bytes.data()) == 1 ||
+                           ::inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
+    if (is_number && host != "127.0.0.1") options.ip_addresses.push_back(host);
+    if (!is_number && host != "localhost") options.dns_names.push_back(host);
+  }
   const auto made = transport::issue_certificate({*certificate, *key}, options);
   return made.ok() ? write_pair(place + "/worker", *made) : made.status();
 }
@@ -63,7 +65,7 @@ Status make_token(const std::string& directory, const std::string& path) {
 
 }  // namespace
 
-Result<AutoTls> make_auto_tls(const std::string& directory, const std::string& host) {
+Result<AutoTls> make_auto_tls(const std::string& directory, const std::vector<std::string>& hosts) {
   const std::string place = directory + "/tls";
   if (Status status = claim_directory(place); !status.ok()) return status;
   if (!is_there(place + "/ca.pem")) {
@@ -72,7 +74,7 @@ Result<AutoTls> make_auto_tls(const std::string& directory, const std::string& h
     if (Status status = write_pair(place + "/ca", *made); !status.ok()) return status;
   }
   if (!is_there(place + "/worker.pem")) {
-    if (Status status = make_certificate(place, host); !status.ok()) return status;
+    if (Status status = make_certificate(place, hosts); !status.ok()) return status;
   }
   const AutoTls files{place + "/ca.pem", place + "/worker.pem", place + "/worker.key",
                       place + "/client.token"};

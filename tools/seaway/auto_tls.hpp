@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "seaway/status.hpp"
 
@@ -14,8 +15,8 @@ struct AutoTls {
 };
 
 /// Makes what is not there yet: an authority of its own, whose key stays in `directory`/tls; a
-/// certificate for `host`, localhost and 127.0.0.1, with which the cluster's processes listen; and
+/// certificate for `hosts`, localhost and 127.0.0.1, with which the cluster's processes listen; and
 /// the token of a client, of tenant "default", for programs elsewhere. Errors: those of the files.
-Result<AutoTls> make_auto_tls(const std::string& directory, const std::string& host);
+Result<AutoTls> make_auto_tls(const std::string& directory, const std::vector<std::string>& hosts);
 
 }  // namespace seaway::tools

@@ -1,313 +1,103 @@
-// The plan's events at their times, and the report.
+// A campaign from its begin to its report.
 
 #include "chaos_real.hpp"
 
 #include <signal.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
-#include <functional>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <thread>
+#include <utility>
+#include <vector>
 
-#include "base/random.hpp"
 #include "benchmarks/support/measure.hpp"
 #include "campaign/real_judge.hpp"
+#include "campaign/real_totals.hpp"
+#include "real_campaign.hpp"
 #include "real_cluster.hpp"
+#include "totals_file.hpp"
 
 namespace seaway::tools {
 
 using campaign::RealDone;
-using campaign::RealEvent;
 using campaign::RealFault;
-using campaign::RealProcess;
 using campaign::RealRole;
 
 namespace {
 
-constexpr int kClean = 0, kUsage = 1, kLiveness = 128, kCorrectness = 129;
-constexpr std::uint64_t kMs = 1'000'000, kSecond = 1'000'000'000;
-constexpr auto kStep = std::chrono::milliseconds(2);
-/// After the last fault clients go on for so long, and then have so long for what is left.
-constexpr std::uint64_t kHealNs = 3 * kSecond;
-constexpr double kEndS = 25;
+constexpr int kClean = 0, kUsage = 1, kCrash = 127, kLiveness = 128, kCorrectness = 129;
+constexpr std::uint64_t kMs = 1'000'000, kMarginNs = 2'000'000'000;
+constexpr std::size_t kSampleColumns = 12;
 
-class Campaign {
- public:
-  Campaign(RealCluster& cluster, bool is_quiet) : cluster_(cluster), is_quiet_(is_quiet) {}
+std::atomic<bool> is_interrupted = false;
+std::atomic<int> which_signal = 0;
 
-  /// Errors: those of a cluster that is not there any more.
-  Status run(const std::vector<RealEvent>& plan) {
-    begin_ns_ = benchmarks::now_ns();
-    for (std::size_t next = 0; next < plan.size() || !later_.empty();) {
-      const std::uint64_t now_ns = benchmarks::now_ns();
-      while (!later_.empty() && later_.begin()->first <= now_ns) {
-        const auto deed = std::move(later_.begin()->second);
-        later_.erase(later_.begin());
-        deed();
-      }
-      if (next < plan.size() && begin_ns_ + plan[next].at_ns <= now_ns) begin(plan[next++]);
-      if (Status status = cluster_.look_after(); !status.ok()) return status;
-      std::this_thread::sleep_for(kStep);
-    }
-    const std::uint64_t until_ns = benchmarks::now_ns() + kHealNs;
-    while (benchmarks::now_ns() < until_ns) {
-      if (Status status = cluster_.look_after(); !status.ok()) return status;
-      std::this_thread::sleep_for(kStep);
-    }
-    return {};
-  }
-
-  const std::vector<RealDone>& done() const { return done_; }
-  std::uint64_t skipped() const { return skipped_; }
-  std::uint64_t kills_of(RealRole role) const {
-    const auto found = kills_.find(role);
-    return found == kills_.end() ? 0 : found->second;
-  }
-
- private:
-  void after(std::uint64_t ns, std::function<void()> deed) {
-    later_.emplace(benchmarks::now_ns() + ns, std::move(deed));
-  }
-  bool kill(const RealProcess& process) {
-    const bool is_done = cluster_.kill(process, benchmarks::now_ns());
-    if (is_done) ++kills_[process.role];
-    return is_done;
-  }
-  /// Killed as soon as it is another process than `before`, or there is none to be seen.
-  void kill_again(const RealProcess& process, pid_t before, int times, std::size_t entry) {
-    if (times == 0) return;
-    after(10 * kMs, [=, this] {
-      const pid_t now = cluster_.process_of(process);
-      done_[entry].end_ns = benchmarks::now_ns();
-      if (now == 0 || now == before) return kill_again(process, before, times, entry);
-      if (kill(process)) kill_again(process, now, times - 1, entry);
+/// Ends of processes by a terminal or a supervisor: what was made is removed first.
+void listen_to_signals() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    ::signal(number, [](int which) {
+      which_signal = which;
+      is_interrupted = true;
     });
   }
-
-  void begin(const RealEvent& event) {
-    const std::size_t entry = done_.size();
-    const std::uint64_t now_ns = benchmarks::now_ns();
-    done_.push_back({event, now_ns, now_ns + event.for_ns});
-    if (make(event, entry)) {
-      if (!is_quiet_) std::printf("%s\n", to_string(event).c_str());
-      std::fflush(stdout);
-      return;
-    }
-    done_.pop_back();
-    ++skipped_;
-  }
-
-  bool make(const RealEvent& event, std::size_t entry) {
-    switch (event.fault) {
-      case RealFault::kKill:
-        return kill(event.target);
-      case RealFault::kAgain: {
-        if (!kill(event.target)) return false;
-        after(event.amount, [this, peer = *event.peer, entry] {
-          kill(peer);
-          done_[entry].end_ns = benchmarks::now_ns();
-        });
-        return true;
-      }
-      case RealFault::kMachine: {
-        const bool is_done = kill(event.target);
-        return kill({RealRole::kScheduler, event.target.index}) || is_done;
-      }
-      case RealFault::kLoop: {
-        const pid_t before = cluster_.process_of(event.target);
-        if (!kill(event.target)) return false;
-        kill_again(event.target, before, 2, entry);
-        return true;
-      }
-      case RealFault::kStop:
-        return stop(event.target, event.for_ns);
-      case RealFault::kStraggle:
-        straggle(event.target, benchmarks::now_ns() + event.for_ns, event.amount);
-        return true;
-      case RealFault::kMemory:
-      case RealFault::kFiles:
-        if (!cluster_.bound(event.target, event.fault, true)) return false;
-        after(event.for_ns, [this, event] { cluster_.bound(event.target, event.fault, false); });
-        return true;
-      case RealFault::kDisk:
-        if (!cluster_.fill_disk(true)) return false;
-        after(event.for_ns, [this] { cluster_.fill_disk(false); });
-        return true;
-      case RealFault::kStranger:
-        return say_nonsense(event);
-      case RealFault::kFlood:
-        return flood(event);
-      default:
-        return cluster_.proxy() && make_on_links(event, entry);
-    }
-  }
-
-  bool make_on_links(const RealEvent& event, std::size_t entry) {
-    FaultProxy& proxy = *cluster_.proxy();
-    FaultProxy::Where all{to_string(event.target)};
-    FaultProxy::Where link = all;
-    if (event.peer) link.other = to_string(*event.peer);
-    FaultProxy::Where way = link;
-    (event.from_peer ? way.says : way.hears) = false;
-    using Blow = FaultProxy::Blow;
-    const auto strike = [&](Blow blow, std::uint64_t behind, std::uint64_t count) {
-      // Of two that do not talk, one does with somebody.
-      all.says = way.says;
-      all.hears = way.hears;
-      return proxy.strike(way, blow, behind, count) || proxy.strike(all, blow, behind, count);
-    };
-    switch (event.fault) {
-      case RealFault::kIsolate:
-        proxy.hold(all, event.for_ns);
-        return true;
-      case RealFault::kDeafen:
-        all.says = false;
-        proxy.hold(all, event.for_ns);
-        return true;
-      case RealFault::kMute:
-        all.hears = false;
-        proxy.hold(all, event.for_ns);
-        return true;
-      case RealFault::kSever:
-        proxy.hold(link, event.for_ns);
-        return true;
-      case RealFault::kSwizzle:
-        swizzle(to_string(event.target), event.for_ns, entry);
-        return true;
-      case RealFault::kDelay:
-        proxy.delay(way, event.amount, event.for_ns);
-        return true;
-      case RealFault::kCut:
-        return strike(Blow::kCut, event.amount, 0);
-      case RealFault::kReset:
-        return strike(Blow::kReset, event.amount, 0);
-      case RealFault::kHalfOpen:
-        return strike(Blow::kHalfOpen, 0, 0);
-      case RealFault::kLose:
-        return strike(Blow::kLose, 0, event.amount);
-      case RealFault::kReplay:
-        return strike(Blow::kReplay, event.amount, 0);
-      case RealFault::kFlip:
-        return strike(Blow::kFlip, event.amount, event.amount);
-      default:
-        return false;
-    }
-  }
-  /// Each link for another time, which begin one after the other.
-  void swizzle(const std::string& name, std::uint64_t for_ns, std::size_t entry) {
-    RandomStream draws(for_ns, 2);
-    std::uint64_t last_ns = 0;
-    for (const std::string& other : cluster_.names()) {
-      const std::uint64_t begin_ns = draws.below(for_ns), held_ns = 1 + draws.below(for_ns);
-      last_ns = std::max(last_ns, begin_ns + held_ns);
-      after(begin_ns, [this, name, other, held_ns] {
-        cluster_.proxy()->hold({name, other}, held_ns);
-      });
-    }
-    done_[entry].end_ns = done_[entry].begin_ns + last_ns;
-  }
-
-  bool stop(const RealProcess& process, std::uint64_t for_ns) {
-    const pid_t number = cluster_.process_of(process);
-    if (number == 0 || !cluster_.signal(process, SIGSTOP)) return false;
-    after(for_ns, [number] { ::kill(number, SIGCONT); });
-    return true;
-  }
-  void straggle(const RealProcess& process, std::uint64_t until_ns, std::uint64_t period_ns) {
-    if (benchmarks::now_ns() >= until_ns) return;
-    stop(process, period_ns);
-    after(2 * period_ns, [=, this] { straggle(process, until_ns, period_ns); });
-  }
-
-  /// Bytes that are no message, half of one, or one of far too many segments.
-  bool say_nonsense(const RealEvent& event) {
-    const int socket = cluster_.connect_to(event.target);
-    if (socket < 0) return false;
-    RandomStream draws(event.amount, 1);
-    std::vector<std::uint32_t> words(1 + draws.below(1024));
-    for (std::uint32_t& word : words) word = static_cast<std::uint32_t>(draws.next());
-    if (draws.below(2) == 0) words[0] = static_cast<std::uint32_t>(draws.below(3));
-    static_cast<void>(!::send(socket, words.data(), words.size() * 4, MSG_NOSIGNAL));
-    after(draws.below(2) * kSecond, [socket] { ::close(socket); });
-    return true;
-  }
-  bool flood(const RealEvent& event) {
-    auto sockets = std::make_shared<std::vector<int>>();
-    for (std::uint64_t i = 0; i < event.amount; ++i) {
-      const int socket = cluster_.connect_to(event.target);
-      if (socket >= 0) sockets->push_back(socket);
-    }
-    if (sockets->empty()) return false;
-    after(event.for_ns / 2, [sockets] {
-      const char byte = 0;
-      static_cast<void>(!::send(sockets->front(), &byte, 1, MSG_NOSIGNAL));
-    });
-    after(event.for_ns, [sockets] {
-      for (const int socket : *sockets) ::close(socket);
-    });
-    return true;
-  }
-
-  RealCluster& cluster_;
-  const bool is_quiet_;
-  std::uint64_t begin_ns_ = 0, skipped_ = 0;
-  std::vector<RealDone> done_;
-  std::map<RealRole, std::uint64_t> kills_;
-  std::multimap<std::uint64_t, std::function<void()>> later_;
-};
-
-std::string mib(std::uint64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1f", static_cast<double>(bytes) / (1 << 20));
-  return text;
 }
 
-}  // namespace
+/// All that is known at the end.
+struct Report {
+  std::map<std::string, std::uint64_t> faults, kills;
+  std::uint64_t skipped = 0, stops = 0, link_faults = 0;
+  std::uint64_t surrenders = 0;  // Of roles, for what was done to others.
+  FaultProxy::Counts links;
+  bool has_proxy = false;
+  campaign::RealVerdict verdict;
+  std::vector<RealCrash> crashes;
+  std::vector<std::string> hanging, left, grown;
+  std::vector<campaign::RealSample> samples;
+  std::string kept;    // Where logs and histories are.
+  std::string broken;  // The cluster, in words.
 
-int run_chaos_real(const ChaosRealOptions& options) {
-  const std::vector<RealEvent> plan = campaign::draw_real_plan(options.plan);
-  if (plan.empty()) {
-    std::fprintf(stderr,
-                 "seaway: nothing would happen within %.1f s: name some of --kill, --stop and "
-                 "--strangers, or let it take longer\n",
-                 static_cast<double>(options.plan.duration_ns) / 1e9);
-    return kUsage;
+  int exit_code() const {
+    if (!crashes.empty()) return kCrash;
+    if (verdict.wrong + verdict.twice + verdict.unexplained > 0) return kCorrectness;
+    if (!left.empty() || !grown.empty()) return kCorrectness;
+    const bool is_live =
+        verdict.pending + verdict.late + verdict.stalled == 0 && hanging.empty() && broken.empty();
+    return is_live ? kClean : kLiveness;
   }
-  auto cluster = RealCluster::start(options.plan);
-  if (!cluster.ok()) {
-    std::fprintf(stderr, "seaway: chaos real: %s\n", cluster.status().message().c_str());
-    return kUsage;
-  }
-  const auto resident_before = (*cluster)->resident();
-  Campaign campaign(**cluster, options.is_quiet || options.is_json);
-  if (Status status = campaign.run(plan); !status.ok()) {
-    std::fprintf(stderr, "seaway: chaos real: the cluster is gone: %s\n", status.message().c_str());
-    return kLiveness;
-  }
-  (*cluster)->end_clients(kEndS);
-  const FaultProxy* const proxy = (*cluster)->proxy();
-  const FaultProxy::Counts links = proxy ? proxy->counts() : FaultProxy::Counts();
-  const auto resident_after = (*cluster)->resident();
-  const campaign::RealVerdict verdict = judge_real((*cluster)->histories(), campaign.done());
-  const std::vector<std::string> left = (*cluster)->end();
+};
 
-  std::map<std::string, std::uint64_t> faults;
-  for (const RealDone& one : campaign.done()) ++faults[std::string(to_string(one.event.fault))];
+/// At equal distances, of the lives that there were.
+std::map<std::string, std::vector<std::uint64_t>> columns_of(
+    const std::vector<campaign::RealSample>& samples) {
+  std::map<std::string, std::vector<std::uint64_t>> columns;
+  if (samples.empty()) return columns;
+  const std::uint64_t begin_ns = samples.front().at_ns;
+  const std::uint64_t step_ns = (samples.back().at_ns - begin_ns) / kSampleColumns + 1;
+  for (const campaign::RealSample& sample : samples) {
+    std::vector<std::uint64_t>& row = columns[sample.name];
+    const std::size_t column = (sample.at_ns - begin_ns) / step_ns;
+    if (row.size() <= column) row.resize(column + 1, row.empty() ? sample.bytes : row.back());
+    row.back() = sample.bytes;
+  }
+  return columns;
+}
+
+nlohmann::json to_json(const Report& report, std::uint64_t seed) {
+  const campaign::RealVerdict& verdict = report.verdict;
+  const FaultProxy::Counts& links = report.links;
   nlohmann::json json;
-  json["seed"] = options.plan.seed;
-  json["faults"] = faults;
-  json["skipped"] = campaign.skipped();
+  json["seed"] = seed;
+  json["faults"] = report.faults;
+  json["skipped"] = report.skipped;
+  json["stops"] = report.stops;
+  json["link_faults"] = report.link_faults;
   json["links"] = {{"connections", links.connections}, {"bytes", links.bytes},
                    {"flipped", links.flipped},         {"lost", links.lost},
                    {"replayed", links.replayed},       {"ended", links.ended}};
-  for (const RealRole role :
-       {RealRole::kController, RealRole::kScheduler, RealRole::kHost, RealRole::kClient}) {
-    json["kills"][std::string(to_string(role))] = campaign.kills_of(role);
-  }
+  json["kills"] = report.kills;
   json["requests"] = verdict.requests;
   json["values"] = verdict.values;
   json["errors"] = verdict.codes;
@@ -316,47 +106,183 @@ int run_chaos_real(const ChaosRealOptions& options) {
   json["twice"] = verdict.twice;
   json["pending"] = verdict.pending;
   json["late"] = verdict.late;
+  json["stalled"] = verdict.stalled;
   json["unexplained"] = verdict.unexplained;
   json["longest_ms"] = verdict.longest_ns / kMs;
-  json["left"] = left;
-  for (const auto& [name, bytes] : resident_before) json["resident_before"][name] = bytes;
-  for (const auto& [name, bytes] : resident_after) json["resident_after"][name] = bytes;
-  json["examples"] = verdict.examples;
-  if (options.is_json) {
-    std::printf("%s\n", json.dump().c_str());
-  } else {
-    std::printf("\nseed %llu\n", static_cast<unsigned long long>(options.plan.seed));
-    for (const auto& [name, count] : faults) {
-      std::printf("  %-12s %6llu\n", name.c_str(), static_cast<unsigned long long>(count));
-    }
-    std::printf("kills: %s; skipped: %llu\n", json["kills"].dump().c_str(),
-                static_cast<unsigned long long>(campaign.skipped()));
-    if (proxy) std::printf("links: %s\n", json["links"].dump().c_str());
-    std::printf("requests: %llu, values %llu, errors %s, of killed clients %llu\n",
-                static_cast<unsigned long long>(verdict.requests),
-                static_cast<unsigned long long>(verdict.values), json["errors"].dump().c_str(),
-                static_cast<unsigned long long>(verdict.given_up));
-    std::printf(
-        "wrong %llu, twice %llu, pending %llu, late %llu, unexplained %llu; longest %llu ms\n",
-        static_cast<unsigned long long>(verdict.wrong),
-        static_cast<unsigned long long>(verdict.twice),
-        static_cast<unsigned long long>(verdict.pending),
-        static_cast<unsigned long long>(verdict.late),
-        static_cast<unsigned long long>(verdict.unexplained),
-        static_cast<unsigned long long>(verdict.longest_ns / kMs));
-    for (const auto& [name, bytes] : resident_after) {
-      const auto before = resident_before.find(name);
-      const std::string was = before == resident_before.end() ? "?" : mib(before->second);
-      std::printf("  %-14s %s MiB resident, %s at first\n", name.c_str(), mib(bytes).c_str(),
-                  was.c_str());
-    }
-    for (const std::string& one : left) std::printf("left behind: %s\n", one.c_str());
-    for (const std::string& one : verdict.examples) std::printf("broken: %s\n", one.c_str());
-    std::printf("%s\n", verdict.is_clean() && left.empty() ? "clean" : "not clean");
+  json["settled_ms"] = verdict.settled_ns / kMs;
+  json["crashes"] = nlohmann::json::array();
+  for (const RealCrash& one : report.crashes) {
+    json["crashes"].push_back({{"what", one.what}, {"last_words", one.last_words}});
   }
-  if (verdict.wrong + verdict.twice + verdict.unexplained > 0 || !left.empty()) return kCorrectness;
-  if (verdict.pending + verdict.late > 0) return kLiveness;
-  return kClean;
+  json["surrenders"] = report.surrenders;
+  json["hanging"] = report.hanging;
+  json["left"] = report.left;
+  json["grown"] = report.grown;
+  json["resident"] = columns_of(report.samples);
+  json["examples"] = verdict.examples;
+  json["kept"] = report.kept;
+  return json;
+}
+
+void print(const Report& report, const nlohmann::json& json) {
+  const campaign::RealVerdict& verdict = report.verdict;
+  const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+  std::printf("\nseed %s\n", json["seed"].dump().c_str());
+  for (const auto& [name, count] : report.faults) {
+    std::printf("  %-12s %6llu\n", name.c_str(), number(count));
+  }
+  std::printf(
+      "kills: %s; stops: %llu; link faults: %llu; skipped: %llu; "
+      "roles that could not begin: %llu\n",
+      json["kills"].dump().c_str(), number(report.stops), number(report.link_faults),
+      number(report.skipped), number(report.surrenders));
+  if (report.has_proxy) std::printf("links: %s\n", json["links"].dump().c_str());
+  std::printf("requests: %llu, values %llu, errors %s, of killed clients %llu\n",
+              number(verdict.requests), number(verdict.values), json["errors"].dump().c_str(),
+              number(verdict.given_up));
+  std::printf("wrong %llu, twice %llu, pending %llu, late %llu, stalled %llu, unexplained %llu\n",
+              number(verdict.wrong), number(verdict.twice), number(verdict.pending),
+              number(verdict.late), number(verdict.stalled), number(verdict.unexplained));
+  std::printf("longest %llu ms, of that at rest %llu ms\n", number(verdict.longest_ns / kMs),
+              number(verdict.settled_ns / kMs));
+  std::printf("resident, MiB, from begin to end:\n");
+  for (const auto& [name, row] : columns_of(report.samples)) {
+    std::printf("  %-12s", name.c_str());
+    for (const std::uint64_t bytes : row) {
+      std::printf(" %.1f", static_cast<double>(bytes) / (1 << 20));
+    }
+    std::printf("\n");
+  }
+  for (const RealCrash& one : report.crashes) {
+    std::printf("crash: %s\n", one.what.c_str());
+    for (const std::string& line : one.last_words) std::printf("    %s\n", line.c_str());
+  }
+  for (const std::string& one : report.hanging) std::printf("hanging: %s\n", one.c_str());
+  for (const std::string& one : report.left) std::printf("left behind: %s\n", one.c_str());
+  for (const std::string& one : report.grown) std::printf("grown: %s\n", one.c_str());
+  for (const std::string& one : verdict.examples) std::printf("broken: %s\n", one.c_str());
+  if (!report.broken.empty()) std::printf("broken: %s\n", report.broken.c_str());
+  if (!report.kept.empty()) std::printf("logs and histories: %s\n", report.kept.c_str());
+  std::printf("%s\n", report.exit_code() == kClean ? "clean" : "not clean");
+}
+
+campaign::RealTotals totals_of(const Report& report) {
+  const campaign::RealVerdict& verdict = report.verdict;
+  campaign::RealTotals totals = {{"runs", 1},
+                                 {"runs.clean", report.exit_code() == kClean ? 1 : 0},
+                                 {"stops", report.stops},
+                                 {"link_faults", report.link_faults},
+                                 {"links.flipped", report.links.flipped},
+                                 {"requests", verdict.requests},
+                                 {"values", verdict.values},
+                                 {"wrong", verdict.wrong},
+                                 {"twice", verdict.twice},
+                                 {"pending", verdict.pending + report.hanging.size()},
+                                 {"late", verdict.late + verdict.stalled},
+                                 {"unexplained", verdict.unexplained},
+                                 {"crashes", report.crashes.size()},
+                                 {"left", report.left.size()},
+                                 {"grown", report.grown.size()}};
+  for (const auto& [name, count] : report.kills) totals["kills." + name] = count;
+  for (const auto& [name, count] : report.faults) totals["faults." + name] = count;
+  return totals;
+}
+
+/// Of a cluster that was harmed; what it is judged by.
+Report judge(RealCluster& cluster, const RealCampaign& campaign,
+             campaign::RealJudgeOptions bounds) {
+  Report report;
+  bounds.end_ns = benchmarks::now_ns();
+  auto hanging = cluster.end_clients(static_cast<double>(bounds.settle_ns) / 1e9);
+  if (hanging.ok()) {
+    report.hanging = *std::move(hanging);
+  } else {
+    report.broken = hanging.status().message();
+  }
+  const std::vector<RealDone> done = campaign.done();
+  for (const RealDone& one : done) {
+    ++report.faults[std::string(to_string(one.event.fault))];
+    report.link_faults += is_of_links(one.event.fault) ? 1 : 0;
+    const bool is_stop =
+        one.event.fault == RealFault::kStop || one.event.fault == RealFault::kStraggle;
+    report.stops += is_stop ? 1 : 0;
+  }
+  report.skipped = campaign.skipped();
+  for (int i = 0; i <= static_cast<int>(campaign::kLastRealRole); ++i) {
+    const auto role = static_cast<RealRole>(i);
+    report.kills[std::string(to_string(role))] = cluster.kills_of(role);
+  }
+  report.has_proxy = cluster.proxy() != nullptr;
+  if (report.has_proxy) report.links = cluster.proxy()->counts();
+  report.samples = campaign.samples();
+  report.grown = judge_growth(report.samples);
+  report.verdict = judge_real(cluster.histories(), done, bounds);
+  report.left = campaign.left();
+  for (const std::string& one : cluster.memory_of_dead_hosts()) report.left.push_back(one);
+  return report;
+}
+
+void add_crashes(const RealCluster& cluster, const std::vector<RealDone>& done,
+                 const campaign::RealJudgeOptions& bounds, Report& report) {
+  report.crashes = cluster.crashes();
+  for (const RealCrash& one : cluster.surrenders()) {
+    may_give_up(one.at_ns, done, bounds) ? static_cast<void>(++report.surrenders)
+                                         : report.crashes.push_back(one);
+  }
+}
+
+int refuse(const std::string& why) {
+  std::fprintf(stderr, "seaway: chaos real: %s\n", why.c_str());
+  return kUsage;
+}
+
+/// With all that it has made gone at its end.
+int run(const ChaosRealOptions& options, const std::vector<campaign::RealEvent>& plan) {
+  auto started = RealCluster::start(options.plan, is_interrupted);
+  if (!started.ok()) return refuse(started.status().message());
+  RealCluster& cluster = **started;
+  campaign::RealJudgeOptions bounds;
+  bounds.settle_ns = options.bound_ns + kMarginNs;
+  bounds.death_settle_ns = options.bound_ns / 2 + kMarginNs;
+  RealCampaign campaign(cluster, bounds, options.is_quiet || options.is_json);
+  const Status status = campaign.run(plan);
+  if (is_interrupted) return refuse("interrupted; nothing is judged");
+  Report report = judge(cluster, campaign, bounds);
+  if (is_interrupted) return refuse("interrupted; nothing is judged");
+  if (!status.ok()) report.broken = status.message();
+  add_crashes(cluster, campaign.done(), bounds, report);
+  for (std::string& one : cluster.end()) report.left.push_back(std::move(one));
+  if (report.exit_code() != kClean) report.kept = cluster.keep();
+
+  const nlohmann::json json = to_json(report, options.plan.seed);
+  options.is_json ? static_cast<void>(std::printf("%s\n", json.dump().c_str()))
+                  : print(report, json);
+  if (options.add_file.empty()) return report.exit_code();
+  const auto totals = add_to_file(options.add_file, totals_of(report));
+  if (!totals.ok()) return std::max(report.exit_code(), refuse(totals.status().message()));
+  if (!options.is_json) {
+    std::printf("in all:\n%s", campaign::to_text(*totals).c_str());
+  }
+  return report.exit_code();
+}
+
+}  // namespace
+
+int run_chaos_real(const ChaosRealOptions& options) {
+  const std::vector<campaign::RealEvent> plan = campaign::draw_real_plan(options.plan);
+  if (plan.empty()) {
+    std::fprintf(stderr,
+                 "seaway: nothing would happen within %.1f s: name some of --kill, --stop and "
+                 "--strangers, or let it take longer\n",
+                 static_cast<double>(options.plan.duration_ns) / 1e9);
+    return kUsage;
+  }
+  listen_to_signals();
+  const int exit_code = run(options, plan);
+  if (which_signal == 0) return exit_code;
+  ::signal(which_signal, SIG_DFL);
+  ::raise(which_signal);
+  return exit_code;
 }
 
 }  // namespace seaway::tools

@@ -48,7 +48,7 @@ Children::~Children() {
 }
 
 Status Children::start(Child child) {
-  children_.push_back({std::move(child), 0, false, {}});
+  children_.push_back({std::move(child), 0, false, false, {}});
   return spawn(children_.back());
 }
 
@@ -83,32 +83,42 @@ Status Children::spawn(Running& running) {
   return resource_exhausted("cannot start " + running.child.name + ": " + std::strerror(error));
 }
 
-std::vector<std::string> Children::look_after(bool& has_failed) {
-  std::vector<std::string> news;
+std::vector<ChildEnd> Children::look_after(bool& has_failed) {
+  std::vector<ChildEnd> ends;
   for (Running& running : children_) {
     int status = 0;
-    if (running.process == 0 || waitpid(running.process, &status, WNOHANG) <= 0) continue;
-    std::string line = running.child.name + " (process " + std::to_string(running.process) + ") " +
-                       how_it_ended(status);
+    const pid_t process = running.process;
+    if (process == 0 || waitpid(process, &status, WNOHANG) <= 0) continue;
+    ChildEnd& end = ends.emplace_back(ChildEnd{running.child.name, process, status, {}});
+    end.line =
+        running.child.name + " (process " + std::to_string(process) + ") " + how_it_ended(status);
     running.process = 0;
     running.has_ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    if (running.has_ended_well) continue;
+    if (running.has_ended_well || running.is_to_end) continue;
     const std::uint64_t now_ns = clock_.now_ns();
     while (!running.starts_ns.empty() && running.starts_ns.front() + kWindowNs < now_ns) {
       running.starts_ns.pop_front();
     }
-    if (running.starts_ns.size() > kRestartsMax) {
+    if (running.starts_ns.size() > restarts_max_) {
       has_failed = true;
-      news.push_back(line + "; it was started " + std::to_string(running.starts_ns.size()) +
-                     " times in " + std::to_string(kWindowNs / 1'000'000'000) +
-                     " s, and is not any more; see " + running.child.log);
+      end.line += "; it was started " + std::to_string(running.starts_ns.size()) + " times in " +
+                  std::to_string(kWindowNs / 1'000'000'000) + " s, and is not any more; see " +
+                  running.child.log;
       continue;
     }
     const Status started = spawn(running);
     has_failed = has_failed || !started.ok();
-    news.push_back(line + (started.ok() ? "; started again" : "; " + started.message()));
+    end.line += started.ok() ? "; started again" : "; " + started.message();
   }
-  return news;
+  return ends;
+}
+
+void Children::tell_to_end(const std::string& name) {
+  for (Running& running : children_) {
+    if (running.child.name != name) continue;
+    running.is_to_end = true;
+    if (running.process > 0) kill(running.process, SIGTERM);
+  }
 }
 
 bool Children::has_ended_well(const std::string& name) const {

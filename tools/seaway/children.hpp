@@ -22,6 +22,14 @@ struct Child {
   std::string program = {};        // Empty: this one.
 };
 
+/// What became of one that is not there any more.
+struct ChildEnd {
+  std::string name;
+  pid_t process = 0;
+  int status = 0;    // As waitpid() has it.
+  std::string line;  // "host 1 (process 4711) was killed by signal 9; started again".
+};
+
 /// Not thread-safe. Children that have been started end with this object, and, as they die with the
 /// thread that started them, with this process, whatever ends it.
 class Children {
@@ -30,7 +38,8 @@ class Children {
   static constexpr std::size_t kRestartsMax = 5;
   static constexpr std::uint64_t kWindowNs = 10'000'000'000;
 
-  explicit Children(const Clock& clock) : clock_(clock) {}
+  explicit Children(const Clock& clock, std::size_t restarts_max = kRestartsMax)
+      : clock_(clock), restarts_max_(restarts_max) {}
   /// SIGTERM to all; SIGKILL to those that are still there after a second.
   ~Children();
   Children(const Children&) = delete;
@@ -39,10 +48,11 @@ class Children {
   /// Errors: kResourceExhausted when the system does not let it.
   Status start(Child child);
 
-  /// One of its children may have ended: unless its exit code is 0 it is started again. Returns
-  /// what happened, a line each: "host 1 (process 4711) was killed by signal 9; started again".
-  /// `has_failed`: of one that ended too often.
-  std::vector<std::string> look_after(bool& has_failed);
+  /// One of its children may have ended: unless its exit code is 0, or it was told to, it is
+  /// started again. Returns what happened. `has_failed`: of one that ended too often.
+  std::vector<ChildEnd> look_after(bool& has_failed);
+  /// SIGTERM to the child of that name, which is not started again, however it ends.
+  void tell_to_end(const std::string& name);
   /// Whether the child of that name has ended because it was asked to.
   bool has_ended_well(const std::string& name) const;
   /// The process of the child of that name; 0: none.
@@ -53,11 +63,13 @@ class Children {
     Child child;
     pid_t process = 0;
     bool has_ended_well = false;
+    bool is_to_end = false;
     std::deque<std::uint64_t> starts_ns;
   };
   Status spawn(Running& running);
 
   const Clock& clock_;
+  const std::size_t restarts_max_;
   std::vector<Running> children_;
 };
 

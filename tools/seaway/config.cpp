@@ -128,6 +128,15 @@ bool read_log_level(std::string_view text, std::string& target) {
   return true;
 }
 
+bool read_backend(std::string_view text, std::string& target) {
+  constexpr std::string_view kPlugin = "pjrt:/";
+  const bool is_plugin = text.starts_with(kPlugin) && text.size() <= Limits::kPathBytesMax &&
+                         text.find(',') == std::string_view::npos;
+  if (text != "cpu" && !is_plugin) return false;
+  target = text;
+  return true;
+}
+
 std::string words_of(const std::string& text) { return text; }
 std::string words_of(std::uint64_t number) { return std::to_string(number); }
 
@@ -180,6 +189,13 @@ const std::vector<Entry>& entries() {
          return read_number(text, 0, Limits::kThreadsMax, config.threads);
        },
        &write<&ClusterConfig::threads>},
+      {{"backend", "cpu, or pjrt: and the whole path of a plugin, from / on, without commas",
+        "what the devices are"},
+       Kind::kText,
+       [](std::string_view text, ClusterConfig& config) {
+         return read_backend(text, config.backend);
+       },
+       &write<&ClusterConfig::backend>},
       {{"listen",
         "unix:PATH (at most 107 bytes), tls:HOST:PORT or, within this machine, tcp:HOST:PORT; port "
         "0: any; several with commas between",

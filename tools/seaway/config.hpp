@@ -22,7 +22,8 @@ struct ClusterConfig {
   std::uint32_t hosts = 1;                               // Of each island, which share its devices.
   std::uint64_t device_memory = std::uint64_t{1} << 30;  // Bytes, of each device.
   std::uint64_t host_memory = std::uint64_t{4} << 30;    // Bytes of spill room, of each host.
-  std::uint32_t threads = 0;  // For large kernels; 0: all cores of the machine.
+  std::uint32_t threads = 0;    // For large kernels; 0: all cores of the machine.
+  std::string backend = "cpu";  // Or "pjrt:/path/plugin.so".
 
   std::string listen;     // Addresses with commas between; empty: a Unix socket in `directory`.
   std::string join;       // The address of the controller; empty: its Unix socket in `directory`.

@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "benchmarks/support/measure.hpp"
 
@@ -21,7 +23,7 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{64} << 10;
 constexpr std::size_t kWaitingBytesMax = std::size_t{8} << 20;
-constexpr int kPollMs = 1;
+constexpr int kPollMs = 1, kAcceptsMax = 16;
 constexpr std::uint64_t kHalfOpenNs = 300'000'000;
 
 sockaddr_in address_of(const char* host, std::uint16_t port) {
@@ -68,17 +70,41 @@ Status FaultProxy::listen(const std::string& name, std::uint16_t port) {
   return {};
 }
 
-void FaultProxy::hold(const Where& where, std::uint64_t for_ns) {
+void FaultProxy::hold(const Where& where, std::uint64_t for_ns, std::uint64_t id) {
   const std::lock_guard lock(mutex_);
-  rules_.push_back({where, true, 0, benchmarks::now_ns() + for_ns});
+  rules_.push_back({where, true, 0, benchmarks::now_ns() + for_ns, id, false});
 }
 
-void FaultProxy::delay(const Where& where, std::uint64_t most_ns, std::uint64_t for_ns) {
+void FaultProxy::delay(const Where& where, std::uint64_t most_ns, std::uint64_t for_ns,
+                       std::uint64_t id) {
   const std::lock_guard lock(mutex_);
-  rules_.push_back({where, false, most_ns, benchmarks::now_ns() + for_ns});
+  rules_.push_back({where, false, most_ns, benchmarks::now_ns() + for_ns, id, false});
 }
 
-bool FaultProxy::strike(const Where& where, Blow blow, std::uint64_t bytes, std::uint64_t count) {
+void FaultProxy::calm() {
+  const std::lock_guard lock(mutex_);
+  rules_.clear();
+  for (Line& line : lines_) {
+    for (Stream& stream : line.streams) {
+      // One that is half open has lost bytes already, and can only end.
+      std::erase_if(stream.blows, [](const Stream::Struck& one) { return one.until_ns == 0; });
+      for (Piece& piece : stream.waiting) piece.due_ns = 0;
+    }
+  }
+}
+
+std::vector<std::uint64_t> FaultProxy::take_fired() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(fired_, {});
+}
+
+void FaultProxy::fire(Rule& rule) {
+  if (!rule.has_fired) fired_.push_back(rule.id);
+  rule.has_fired = true;
+}
+
+bool FaultProxy::strike(const Where& where, Blow blow, std::uint64_t bytes, std::uint64_t count,
+                        std::uint64_t id) {
   const std::lock_guard lock(mutex_);
   std::vector<Stream*> meant;
   for (Line& line : lines_) {
@@ -88,8 +114,13 @@ bool FaultProxy::strike(const Where& where, Blow blow, std::uint64_t bytes, std:
     }
   }
   if (meant.empty()) return false;
-  Stream& stream = *meant[draws_.below(meant.size())];
-  stream.blows.push_back({blow, stream.passed + bytes, count, 0});
+  // Values are where most has passed, and only half of the flips are to meet a word of control.
+  const bool is_of_values = blow == Blow::kFlip && draws_.below(2) == 0;
+  Stream* const busiest =
+      *std::max_element(meant.begin(), meant.end(),
+                        [](const Stream* a, const Stream* b) { return a->passed < b->passed; });
+  Stream& stream = is_of_values ? *busiest : *meant[draws_.below(meant.size())];
+  stream.blows.push_back({blow, stream.passed + bytes, count, 0, id});
   return true;
 }
 
@@ -107,10 +138,14 @@ bool FaultProxy::is_meant(const Where& where, const Line& line, int direction) c
   return where.other.empty() || (is_said ? hearer : speaker) == where.other;
 }
 
-bool FaultProxy::is_held(const Line& line, int direction, std::uint64_t now_ns) const {
-  return std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
-    return rule.holds && now_ns < rule.until_ns && is_meant(rule.where, line, direction);
-  });
+bool FaultProxy::is_held(const Line& line, int direction, std::uint64_t now_ns) {
+  bool is_any = false;
+  for (Rule& rule : rules_) {
+    if (!rule.holds || now_ns >= rule.until_ns || !is_meant(rule.where, line, direction)) continue;
+    is_any = true;
+    if (!line.streams[direction].waiting.empty()) fire(rule);
+  }
+  return is_any;
 }
 
 void FaultProxy::run() {
@@ -142,13 +177,20 @@ void FaultProxy::run() {
   }
 }
 
+/// A few at a time: to find out who they are takes long, and others wait.
 void FaultProxy::accept(const Listening& listening) {
-  for (;;) {
+  for (int i = 0; i < kAcceptsMax; ++i) {
     sockaddr_in caller = {};
     socklen_t size = sizeof(caller);
     const int near = ::accept4(listening.socket, reinterpret_cast<sockaddr*>(&caller), &size,
                                SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (near < 0) return;
+    // Of whoever has waited for too long others may wait behind him.
+    const auto name = name_of_(ntohs(caller.sin_port), listening.port);
+    if (!name) {
+      ::close(near);
+      continue;
+    }
     const int far = open_socket();
     const int on = 1;
     ::setsockopt(near, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -160,7 +202,7 @@ void FaultProxy::accept(const Listening& listening) {
       continue;
     }
     Line& line = lines_.emplace_back();
-    line.caller = name_of_(ntohs(caller.sin_port));
+    line.caller = *name;
     line.callee = listening.name;
     line.streams[0].from = line.streams[1].to = near;
     line.streams[0].to = line.streams[1].from = far;
@@ -172,8 +214,9 @@ void FaultProxy::accept(const Listening& listening) {
 bool FaultProxy::reads(Line& line, int direction, std::uint64_t now_ns) {
   Stream& stream = line.streams[direction];
   if (line.is_over || stream.is_over || stream.waiting_bytes >= kWaitingBytesMax) return false;
-  std::vector<char> bytes(kReadBytes);
-  const ssize_t count = ::recv(stream.from, bytes.data(), bytes.size(), 0);
+  // Most have nothing to say: room for them costs nothing, and is not cleared.
+  std::array<char, kReadBytes> room;
+  const ssize_t count = ::recv(stream.from, room.data(), room.size(), 0);
   if (count < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOTCONN)) return false;
   if (count < 0) {
     end(line, true);
@@ -183,13 +226,14 @@ bool FaultProxy::reads(Line& line, int direction, std::uint64_t now_ns) {
     stream.is_over = true;
     return false;
   }
-  bytes.resize(static_cast<std::size_t>(count));
+  std::vector<char> bytes(room.begin(), room.begin() + count);
   counts_.bytes += bytes.size();
   harm(line, stream, bytes, now_ns);
   if (line.is_over || bytes.empty()) return !line.is_over;
   std::uint64_t due_ns = now_ns;
-  for (const Rule& rule : rules_) {
+  for (Rule& rule : rules_) {
     if (!rule.holds && is_meant(rule.where, line, direction)) {
+      fire(rule);
       due_ns = std::max(due_ns, now_ns + draws_.below(rule.most_ns + 1));
     }
   }
@@ -210,6 +254,7 @@ void FaultProxy::harm(Line& line, Stream& stream, std::vector<char>& bytes, std:
       continue;
     }
     const std::size_t at = one->at > begin ? static_cast<std::size_t>(one->at - begin) : 0;
+    if (one->until_ns == 0) fired_.push_back(one->id);
     switch (one->blow) {
       case Blow::kCut:
       case Blow::kReset: {

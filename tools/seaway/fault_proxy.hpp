@@ -9,6 +9,7 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,8 +26,10 @@ class FaultProxy {
   /// Everybody is reached at it by who means to be harmed; they themselves are at 127.0.0.1.
   static constexpr const char* kHost = "127.0.1.1";
 
-  /// `name_of`: whose process has a local port, on the proxy's thread; empty: nobody knows.
-  using NameOf = std::function<std::string(std::uint16_t port)>;
+  /// `name_of`: whose process has a connection from a port to one of the proxy's, on the proxy's
+  /// thread; empty: nobody knows; nothing: it is over already.
+  using NameOf =
+      std::function<std::optional<std::string>(std::uint16_t port, std::uint16_t to_port)>;
   FaultProxy(std::uint64_t seed, NameOf name_of);
   ~FaultProxy();
   FaultProxy(const FaultProxy&) = delete;
@@ -41,10 +44,11 @@ class FaultProxy {
     std::string one, other = {};
     bool says = true, hears = true;
   };
-  /// Nothing passes until now + `for_ns`, and then all of it does.
-  void hold(const Where& where, std::uint64_t for_ns);
+  /// Nothing passes until now + `for_ns`, and then all of it does. `id`: by which take_fired()
+  /// names it, as in the following.
+  void hold(const Where& where, std::uint64_t for_ns, std::uint64_t id);
   /// Everything is late by up to `most_ns`, in its order.
-  void delay(const Where& where, std::uint64_t most_ns, std::uint64_t for_ns);
+  void delay(const Where& where, std::uint64_t most_ns, std::uint64_t for_ns, std::uint64_t id);
   /// What happens to one connection, if there is one: all of them happen when another `bytes` bytes
   /// have passed. False: there is none.
   enum class Blow : std::uint8_t {
@@ -55,7 +59,12 @@ class FaultProxy {
     kReplay,    // What has passed last passes again.
     kFlip,      // A bit changes in each of the next so many bytes.
   };
-  bool strike(const Where& where, Blow blow, std::uint64_t bytes, std::uint64_t count);
+  bool strike(const Where& where, Blow blow, std::uint64_t bytes, std::uint64_t count,
+              std::uint64_t id);
+  /// What has not happened yet never does, and nothing is held or late any more.
+  void calm();
+  /// What has harmed a byte since this was asked for the last time; some maybe twice.
+  std::vector<std::uint64_t> take_fired();
 
   struct Counts {
     std::uint64_t connections = 0, bytes = 0, flipped = 0, lost = 0, replayed = 0, ended = 0;
@@ -82,6 +91,7 @@ class FaultProxy {
       std::uint64_t at = 0;  // When so many bytes have passed.
       std::uint64_t count = 0;
       std::uint64_t until_ns = 0;
+      std::uint64_t id = 0;
     };
     std::vector<Struck> blows;
   };
@@ -94,6 +104,8 @@ class FaultProxy {
     Where where;
     bool holds = false;
     std::uint64_t most_ns = 0, until_ns = 0;
+    std::uint64_t id = 0;
+    bool has_fired = false;
   };
   struct Listening {
     std::string name;
@@ -108,7 +120,8 @@ class FaultProxy {
   void harm(Line& line, Stream& stream, std::vector<char>& bytes, std::uint64_t now_ns);
   void end(Line& line, bool is_reset);
   bool is_meant(const Where& where, const Line& line, int direction) const;
-  bool is_held(const Line& line, int direction, std::uint64_t now_ns) const;
+  bool is_held(const Line& line, int direction, std::uint64_t now_ns);
+  void fire(Rule& rule);
 
   const NameOf name_of_;
   std::atomic<bool> is_over_ = false;
@@ -118,6 +131,7 @@ class FaultProxy {
   std::list<Listening> listening_;
   std::list<Line> lines_;
   std::vector<Rule> rules_;
+  std::vector<std::uint64_t> fired_;
   Counts counts_;
   std::thread thread_;
 };

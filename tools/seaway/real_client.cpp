@@ -1,9 +1,10 @@
-// Programs of two functions, one on each island, whose values are known beforehand.
+// Programs of two functions, one on each island, whose values the reference interpreter knows.
 
 #include "real_client.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,9 +15,12 @@
 #include <thread>
 #include <vector>
 
+#include "base/check.hpp"
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "campaign/real_history.hpp"
+#include "function/capture.hpp"
+#include "function/interpreter.hpp"
 #include "seaway/seaway.hpp"
 #include "verbs.hpp"
 
@@ -29,7 +33,8 @@ using Words = std::vector<std::int32_t>;
 constexpr std::size_t kWindow = 6;
 /// Of one row or column each: short ones go with messages, the others are lent or fetched.
 constexpr std::int64_t kSizes[] = {8, 64, 512};
-constexpr auto kPause = std::chrono::milliseconds(20);
+/// Before it connects again: whoever is busy with connections has no time for values.
+constexpr auto kPause = std::chrono::milliseconds(200);
 
 std::atomic<bool> is_over = false;
 
@@ -45,6 +50,63 @@ NativeFunction failing() {
             return Status(StatusCode::kUserFunctionError, "it fails whenever it runs");
           }};
 }
+
+Tensor mixed(const Tensor& x) { return x + all_reduce(x, "x"); }
+Tensor scaled(const Tensor& x) { return x * 3 + 1; }
+
+/// What a program gives, by the reference interpreter, without any of Seaway's processes.
+class Oracle {
+ public:
+  Oracle() {
+    for (std::size_t i = 0; i < std::size(kSizes); ++i) {
+      const std::int64_t size = kSizes[i];
+      mixed_[i] = graph(i32({size / 2, size}), mixed);
+      scaled_[i] = graph(i32({size, size / 2}), scaled);
+    }
+  }
+
+  /// Of the program for kSizes[which]; `input` has that many rows and columns.
+  Words value(std::size_t which, const Words& input) const {
+    const auto size = static_cast<std::size_t>(kSizes[which]);
+    const std::size_t half = input.size() / 2, middle = size / 2;
+    function::ShardLiterals rows,
+        columns(2, function::Literal(i32({kSizes[which], kSizes[which] / 2})));
+    for (const std::size_t begin : {std::size_t{0}, half}) {
+      rows.push_back(function::Literal(i32({kSizes[which] / 2, kSizes[which]})));
+      std::copy_n(input.data() + begin, half, rows.back().as<std::int32_t>().data());
+    }
+    const auto summed = run(mixed_[which], std::move(rows));
+    for (std::size_t i = 0; i < input.size(); ++i) {
+      const std::size_t row = i / size, column = i % size;
+      columns[column / middle].as<std::int32_t>()[row * middle + column % middle] =
+          summed[i / half].as<std::int32_t>()[i % half];
+    }
+    const auto given = run(scaled_[which], std::move(columns));
+    Words value(input.size());
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const std::size_t row = i / size, column = i % size;
+      value[i] = given[column / middle].as<std::int32_t>()[row * middle + column % middle];
+    }
+    return value;
+  }
+
+ private:
+  static function::Graph graph(const TensorType& type, Tensor (*body)(const Tensor& x)) {
+    auto captured = function::capture(
+        "campaign", kAxes, {&type, 1},
+        [body](std::span<const Tensor> x) { return std::vector<Tensor>{body(x[0])}; });
+    SEAWAY_CHECK(captured.ok(), captured.status().message());
+    return *std::move(captured);
+  }
+  static function::ShardLiterals run(const function::Graph& graph, function::ShardLiterals input) {
+    auto given = function::interpret(graph, kAxes, 2, {std::move(input)});
+    SEAWAY_CHECK(given.ok(), given.status().message());
+    return std::move(given->front());
+  }
+
+  static inline const function::AxisSizes kAxes = {{"x", 2}};
+  function::Graph mixed_[std::size(kSizes)], scaled_[std::size(kSizes)];
+};
 
 /// Lines that outlive whoever has written them.
 class Diary {
@@ -71,7 +133,7 @@ class Diary {
 struct Session {
   Client client;
   Slice rows, columns;
-  Function twice[3], more[3];
+  Function sum[3], more[3];
   Program programs[3], fails;
 
   static Result<Session> make(const std::string& address);
@@ -94,17 +156,16 @@ Result<Session> Session::make(const std::string& address) {
   session.fails = *failing_program;
   for (std::size_t i = 0; i < 3; ++i) {
     const std::int64_t size = kSizes[i];
-    auto twice = client->function("twice", [](Tensor x) { return x + x; }, {i32({size / 2, size})},
-                                  {.in = {P("x")}});
-    if (!twice.ok()) return twice.status();
-    auto more = client->function("more", [](Tensor x) { return x + 1.0; }, {i32({size, size / 2})},
-                                 {.in = {P("", "x")}});
+    auto sum = client->function("mixed", mixed, {i32({size / 2, size})},
+                                {.mesh = rows->mesh(), .in = {P("x")}});
+    if (!sum.ok()) return sum.status();
+    auto more = client->function("scaled", scaled, {i32({size, size / 2})}, {.in = {P("", "x")}});
     if (!more.ok()) return more.status();
-    auto program = client->program(
-        "campaign", [&](Traced x) { return more->on(*columns)(twice->on(*rows)(x)); },
-        {ArraySpec{i32({size, size}), NamedSharding(rows->mesh(), P("x"))}});
+    auto program =
+        client->program("campaign", [&](Traced x) { return more->on(*columns)(sum->on(*rows)(x)); },
+                        {ArraySpec{i32({size, size}), NamedSharding(rows->mesh(), P("x"))}});
     if (!program.ok()) return program.status();
-    session.twice[i] = *twice;
+    session.sum[i] = *sum;
     session.more[i] = *more;
     session.programs[i] = *program;
   }
@@ -114,7 +175,9 @@ Result<Session> Session::make(const std::string& address) {
 class Asker {
  public:
   Asker(const RealClientOptions& options, Diary& diary)
-      : options_(options), diary_(diary), draws_(options.seed, 0x636c69656e74) {}
+      : options_(options),
+        diary_(diary),
+        draws_(options.seed, static_cast<std::uint64_t>(::getpid())) {}
 
   void work() {
     while (!is_over) {
@@ -166,11 +229,11 @@ class Asker {
     const std::size_t which = is_small ? 0 : draws_.below(3);
     const std::int64_t size = kSizes[which];
     const auto seed = static_cast<std::int32_t>(draws_.below(1 << 20));
-    Words input(static_cast<std::size_t>(size * size)), expected(input.size());
+    Words input(static_cast<std::size_t>(size * size));
     for (std::size_t i = 0; i < input.size(); ++i) {
       input[i] = seed + static_cast<std::int32_t>(i * 3);
-      expected[i] = 2 * input[i] + 1;
     }
+    Words expected = oracle_.value(which, input);
     ++last_;
     diary_.write({RealLine::Kind::kSubmit, last_, clock_.now_ns(), StatusCode::kOk, false});
     const NamedSharding rows(session.rows.mesh(), P("x"));
@@ -207,6 +270,7 @@ class Asker {
   const RealClientOptions& options_;
   Diary& diary_;
   RandomStream draws_;
+  const Oracle oracle_;
   const RealClock clock_;
   std::deque<Waiting> waiting_;
   std::uint64_t last_ = 0;
@@ -218,7 +282,11 @@ class Asker {
 void register_campaign(Registry& registry) { registry.native(kFailing, failing()); }
 
 int run_real_client(const RealClientOptions& options) {
-  Diary diary(options.history);
+  if (options.parent != 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != options.parent) return kCheckFailed;  // It has died already.
+  }
+  Diary diary(options.history + "-" + std::to_string(::getpid()));
   if (!diary.is_open()) return kBadUsage;
   // As users say it.
   if (!options.token_file.empty()) ::setenv("SEAWAY_TOKEN_FILE", options.token_file.c_str(), 1);

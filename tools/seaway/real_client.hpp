@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 
@@ -15,7 +17,8 @@ void register_campaign(Registry& registry);
 struct RealClientOptions {
   std::string address;
   std::uint64_t seed = 1;
-  std::string history;              // A file; each life of a client has another one.
+  std::string history;              // Files that begin like that, one for each process of it.
+  pid_t parent = 0;                 // With which it ends; 0: by itself.
   std::string token_file, ca_file;  // Of "tls:" addresses.
 };
 

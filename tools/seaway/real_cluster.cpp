@@ -6,10 +6,10 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,8 +23,11 @@
 #include <utility>
 
 #include "auto_tls.hpp"
+#include "benchmarks/support/command.hpp"
 #include "benchmarks/support/measure.hpp"
 #include "cluster/process.hpp"
+#include "left_behind.hpp"
+#include "verbs.hpp"
 
 namespace seaway::tools {
 
@@ -36,11 +39,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Children are given up that end more than 5 times in 10 s.
-constexpr std::size_t kKillsMax = 4;
-constexpr std::uint64_t kWindowNs = 11'000'000'000;
 constexpr std::uint64_t kReadyNs = 30'000'000'000, kAskNs = 1'000'000'000;
+/// Whoever had less memory than it needs may end of that a while later.
+constexpr std::uint64_t kBoundNs = 10'000'000'000;
 constexpr double kCommandS = 20;
+constexpr std::uint16_t kPort = 7401;  // Of all roles, where each has an address of its own.
+/// What is done here is the reason for most ends, so that many of them say nothing.
+constexpr std::size_t kRestartsMax = 1000;
+/// Before Enrolment's limits: others end with whom they need, and use up lives, too.
+constexpr std::uint32_t kLivesMax = 180;
+constexpr std::size_t kDiskBytes = std::size_t{4} << 20, kAuditBytesMax = std::size_t{1} << 20;
+constexpr std::size_t kLastWordsMax = 20;
+/// By it all that a campaign has started is known, whoever its parent is.
+constexpr const char* kTag = "SEAWAY_CAMPAIGN";
+constexpr const char* kShared = "/dev/shm";
+constexpr std::uint64_t kHanging = 0;  // When it was killed, of one that has not ended by itself.
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path);
@@ -58,16 +71,6 @@ std::uint64_t number_in(pid_t process, const std::string& word) {
   return 0;
 }
 
-std::size_t descriptors_of(pid_t process) {
-  std::error_code error;
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry :
-       fs::directory_iterator("/proc/" + std::to_string(process) + "/fd", error)) {
-    ++count;
-  }
-  return count;
-}
-
 /// One that nobody listens at, here or at the proxy's address; 0: there is none.
 std::uint16_t free_port() {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -80,139 +83,159 @@ std::uint16_t free_port() {
   return is_bound ? ntohs(name.sin_port) : 0;
 }
 
+/// Of its socket: "host1", "host1.1" for an annex.
 std::string word_of(const RealProcess& process) {
-  std::string word(to_string(process.role));
-  return process.role == RealRole::kController ? word : word + std::to_string(process.index);
+  if (process.role == RealRole::kController) return "controller";
+  const bool is_annex = process.role == RealRole::kAnnex;
+  return std::string(to_string(is_annex ? RealRole::kHost : process.role)) +
+         std::to_string(process.index) + (is_annex ? "." + std::to_string(process.host) : "");
 }
 
-/// The sockets of a process, as "socket:[4711]".
-bool has_socket(pid_t process, const std::string& inode) {
-  std::error_code error;
-  for (const auto& entry :
-       fs::directory_iterator("/proc/" + std::to_string(process) + "/fd", error)) {
-    const fs::path target = fs::read_symlink(entry.path(), error);
-    if (!error && target == inode) return true;
-  }
-  return false;
+std::vector<std::string> last_lines(const std::string& path) {
+  std::vector<std::string> lines;
+  std::istringstream text(text_of(path));
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  const std::size_t count = std::min(lines.size(), kLastWordsMax);
+  return {lines.end() - static_cast<std::ptrdiff_t>(count), lines.end()};
+}
+
+/// What roles keep, and what credentials are made of.
+bool is_kept(const std::string& name) {
+  static const std::set<std::string> kNames = {"controller.life", "audit.log", "tokens", "tls",
+                                               "worker.token"};
+  return kNames.contains(name) || name.ends_with(".address");
 }
 
 }  // namespace
 
-void RealCluster::Names::set(std::map<std::string, pid_t> processes) {
-  const std::lock_guard lock(mutex_);
-  processes_ = std::move(processes);
-}
-
-std::string RealCluster::Names::find(std::uint16_t port) const {
-  char wanted[8];
-  std::snprintf(wanted, sizeof(wanted), ":%04X", port);
-  std::ifstream file("/proc/net/tcp");
-  std::string inode;
-  for (std::string line; std::getline(file, line) && inode.empty();) {
-    std::istringstream words(line);
-    std::string number, local, skipped, found;
-    words >> number >> local;
-    for (int i = 0; i < 7; ++i) words >> skipped;
-    words >> found;
-    if (local.ends_with(wanted) && found != "0") inode = "socket:[" + found + "]";
-  }
-  const std::lock_guard lock(mutex_);
-  for (const auto& [name, process] : processes_) {
-    if (!inode.empty() && has_socket(process, inode)) return name;
-  }
-  return {};
-}
-
-RealCluster::RealCluster(const campaign::RealPlanOptions& options)
-    : options_(options), clients_(options.clients) {}
-
 RealCluster::~RealCluster() {
-  for (const RealProcess& role : roles()) signal(role, SIGCONT);
+  for (const RealProcess& process : all()) signal(process, SIGCONT);
   children_.reset();
-  if (has_disk_) ::umount2(directory_.path().c_str(), MNT_DETACH);
+}
+
+std::vector<RealProcess> RealCluster::annexes_of(std::uint32_t island) const {
+  std::vector<RealProcess> annexes;
+  for (std::uint32_t host = 1; host < options_.hosts; ++host) {
+    annexes.push_back({RealRole::kAnnex, island, host});
+  }
+  return annexes;
 }
 
 std::vector<RealProcess> RealCluster::roles() const {
-  std::vector<RealProcess> all = {{}};
+  std::vector<RealProcess> some = {{}};
   for (std::uint32_t island = 0; island < options_.islands; ++island) {
-    all.push_back({RealRole::kScheduler, island});
-    all.push_back({RealRole::kHost, island});
+    some.push_back({RealRole::kScheduler, island});
+    some.push_back({RealRole::kHost, island});
+    for (const RealProcess& annex : annexes_of(island)) some.push_back(annex);
   }
-  return all;
+  return some;
+}
+
+std::vector<RealProcess> RealCluster::all() const {
+  std::vector<RealProcess> processes = roles();
+  for (std::uint32_t i = 0; i < options_.clients; ++i) processes.push_back({RealRole::kClient, i});
+  return processes;
 }
 
 std::vector<std::string> RealCluster::names() const {
-  std::vector<std::string> all;
-  for (const RealProcess& role : roles()) all.push_back(to_string(role));
-  for (std::uint32_t i = 0; i < options_.clients; ++i) {
-    all.push_back(to_string(RealProcess{RealRole::kClient, i}));
-  }
-  return all;
+  std::vector<std::string> names;
+  for (const RealProcess& process : all()) names.push_back(to_string(process));
+  return names;
 }
 
-Result<std::unique_ptr<RealCluster>> RealCluster::start(const campaign::RealPlanOptions& options) {
-  std::unique_ptr<RealCluster> cluster(new RealCluster(options));
+std::map<std::string, pid_t> RealCluster::processes() const {
+  std::map<std::string, pid_t> numbers;
+  for (const RealProcess& process : all()) {
+    if (const pid_t number = process_of(process); number > 0) numbers[to_string(process)] = number;
+  }
+  return numbers;
+}
+
+Result<std::unique_ptr<RealCluster>> RealCluster::start(const campaign::RealPlanOptions& options,
+                                                        const std::atomic<bool>& is_interrupted) {
+  std::unique_ptr<RealCluster> cluster(new RealCluster(options, is_interrupted));
   if (Status status = cluster->begin(); !status.ok()) return status;
   return cluster;
 }
 
 Status RealCluster::begin() {
-  if (directory_.path().empty() || histories_.path().empty()) {
-    return resource_exhausted("no directory for the processes of a campaign");
-  }
-  children_ = std::make_unique<Children>(clock_);
+  descriptors_before_ = descriptors_of(::getpid());
+  for (const std::string& name : names_in(kShared)) shared_before_.insert(name);
+  auto directory = CampaignDirectory::make();
+  if (!directory.ok()) return directory.status();
+  directory_ = std::move(*directory);
+  ::setenv(kTag, directory_->path().c_str(), 1);
+  children_ = std::make_unique<Children>(clock_, kRestartsMax);
   if (options_.disk) {
-    if (Status status = begin_disk(); !status.ok()) return status;
+    if (Status status = directory_->mount_disk(kDiskBytes); !status.ok()) return status;
   }
-  if (is_proxied()) {
+  if (is_network()) {
     if (Status status = begin_tls(); !status.ok()) return status;
   }
   for (const RealProcess& role : roles()) {
     if (Status status = start_role(role); !status.ok()) return status;
   }
   if (Status status = wait_for_roles(); !status.ok()) return status;
+  for (std::uint32_t i = 0; i < options_.clients; ++i) {
+    if (Status status = start_client(i); !status.ok()) return status;
+  }
   return look_after();
 }
 
-/// A small one in memory.
-Status RealCluster::begin_disk() {
-  constexpr const char* kOptions = "size=4m,mode=0700";
-  has_disk_ = ::mount("tmpfs", directory_.path().c_str(), "tmpfs", 0, kOptions) == 0;
-  if (has_disk_) return {};
-  return {StatusCode::kPermissionDenied,
-          std::string("a file system that can be filled could not be mounted: ") +
-              std::strerror(errno) + "; --enospc needs the rights of root"};
-}
-
 bool RealCluster::fill_disk(bool is_full) {
-  const std::string path = directory_.path() + "/filler";
-  if (!is_full) return ::unlink(path.c_str()) == 0;
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const std::string path = directory_->roles() + "/filler";
+  if (!is_full) return --full_disks_ > 0 || ::unlink(path.c_str()) == 0;
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (file < 0) return false;
   const std::vector<char> zeros(std::size_t{64} << 10);
   for (std::size_t size = zeros.size(); size > 0;) {
     if (::write(file, zeros.data(), size) <= 0) size /= 2;
   }
   ::close(file);
+  ++full_disks_;
   return true;
+}
+
+/// Strangers have each a line there, and would fill a small disk by themselves.
+void RealCluster::trim_audit() {
+  const std::string path = directory_->roles() + "/audit.log";
+  std::error_code error;
+  if (fs::file_size(path, error) < kAuditBytesMax || error) return;
+  fs::copy_file(path, directory_->logs() + "/audit.log", fs::copy_options::overwrite_existing,
+                error);
+  static_cast<void>(!::truncate(path.c_str(), 0));
 }
 
 /// What processes show each other, and where they listen.
 Status RealCluster::begin_tls() {
-  const auto made = make_auto_tls(directory_.path(), FaultProxy::kHost);
+  std::vector<std::string> hosts = {FaultProxy::kHost};
+  if (!is_proxied()) {
+    directory_->own_networks(NetNamespaces::prefix());
+    auto networks = NetNamespaces::make(names());
+    if (!networks.ok()) return networks.status();
+    networks_ = std::move(*networks);
+    hosts.clear();
+    for (const RealProcess& role : roles()) hosts.push_back(host_of(role));
+  }
+  const auto made = make_auto_tls(directory_->roles(), hosts);
   if (!made.ok()) return made.status();
   authority_ = made->authority;
   certificate_ = made->certificate;
   key_ = made->key;
   client_token_ = made->token;
-  worker_token_ = directory_.path() + "/worker.token";
+  worker_token_ = directory_->roles() + "/worker.token";
   auto command = benchmarks::Command::start({"token", "create", "--tenant", "campaign", "--role",
-                                             "worker", "--store", directory_.path() + "/tokens",
+                                             "worker", "--store", directory_->roles() + "/tokens",
                                              "--out", worker_token_});
   if (!command.ok()) return command.status();
   if (command->wait_for_end(kCommandS) != 0) return resource_exhausted("no token could be made");
-  proxy_ = std::make_unique<FaultProxy>(options_.seed,
-                                        [this](std::uint16_t port) { return names_.find(port); });
+  if (!is_proxied()) {
+    for (const RealProcess& role : roles()) ports_[role] = kPort;
+    return {};
+  }
+  proxy_ = std::make_unique<FaultProxy>(
+      options_.seed,
+      [this](std::uint16_t port, std::uint16_t to_port) { return names_.find(port, to_port); });
   for (const RealProcess& role : roles()) {
     ports_[role] = free_port();
     if (Status status = proxy_->listen(to_string(role), ports_[role]); !status.ok()) return status;
@@ -220,36 +243,85 @@ Status RealCluster::begin_tls() {
   return {};
 }
 
+std::string RealCluster::host_of(const RealProcess& process) const {
+  return networks_ ? networks_->address_of(to_string(process)) : FaultProxy::kHost;
+}
+std::string RealCluster::own_host_of(const RealProcess& process) const {
+  return networks_ ? host_of(process) : "127.0.0.1";
+}
+
 std::string RealCluster::address() const {
-  if (!is_proxied()) return "unix:" + directory_.path() + "/controller.sock";
-  return "tls:" + std::string(FaultProxy::kHost) + ":" + std::to_string(ports_.at({}));
+  if (!is_network()) return "unix:" + directory_->roles() + "/controller.sock";
+  return "tls:" + host_of({}) + ":" + std::to_string(ports_.at({}));
+}
+
+std::string RealCluster::log_of(const std::string& name) const {
+  std::string file = name;
+  std::replace(file.begin(), file.end(), ' ', '-');
+  return directory_->logs() + "/" + file + ".log";
 }
 
 Status RealCluster::start_role(const RealProcess& process) {
-  const std::string directory = directory_.path();
-  std::vector<std::string> words = {std::string(to_string(process.role))};
+  const std::string directory = directory_->roles();
+  const bool is_annex = process.role == RealRole::kAnnex;
+  std::vector<std::string> words = {
+      std::string(to_string(is_annex ? RealRole::kHost : process.role))};
   std::string listen = "unix:" + directory + "/" + word_of(process) + ".sock";
-  if (is_proxied()) {
-    const std::string network = "tls:127.0.0.1:" + std::to_string(ports_.at(process));
+  if (is_network()) {
+    const std::string network =
+        "tls:" + own_host_of(process) + ":" + std::to_string(ports_.at(process));
     listen = process == RealProcess() ? listen + "," + network : network;
-    words.insert(words.end(), {"--advertise", FaultProxy::kHost, "--ca-file", authority_,
+    words.insert(words.end(), {"--advertise", host_of(process), "--ca-file", authority_,
                                "--cert-file", certificate_, "--key-file", key_});
   }
   words.insert(words.end(), {"--listen", listen, "--directory", directory, "--die-with-parent",
                              std::to_string(::getpid())});
   if (process == RealProcess()) {
-    words.insert(words.end(), {"--islands", std::to_string(options_.islands), "--devices", "2",
-                               "--device-memory", "4MiB", "--host-memory", "256MiB"});
+    words.insert(words.end(), {"--islands", std::to_string(options_.islands), "--devices",
+                               std::to_string(std::max(2u, options_.hosts)), "--hosts",
+                               std::to_string(options_.hosts), "--device-memory", "4MiB",
+                               "--host-memory", "256MiB"});
   } else {
     words.insert(words.end(), {"--island", std::to_string(process.index), "--join", address()});
-    if (is_proxied()) words.insert(words.end(), {"--token-file", worker_token_});
+    if (is_annex) words.insert(words.end(), {"--host", std::to_string(process.host)});
+    if (is_network()) words.insert(words.end(), {"--token-file", worker_token_});
   }
-  return children_->start(
-      {to_string(process), std::move(words), directory + "/" + word_of(process) + ".log"});
+  Child child{to_string(process), std::move(words), log_of(to_string(process))};
+  if (networks_) {
+    std::vector<std::string> all = networks_->command(child.name, child.words);
+    child.program = all.front();
+    child.words.assign(all.begin() + 1, all.end());
+  }
+  return children_->start(std::move(child));
+}
+
+Status RealCluster::start_client(std::uint32_t index) {
+  const std::string name = to_string(RealProcess{RealRole::kClient, index});
+  const std::uint64_t seed = options_.seed * 1'000'003 + index * 1009;
+  std::vector<std::string> words = {"chaos",
+                                    "real-client",
+                                    "--address",
+                                    address(),
+                                    "--seed",
+                                    std::to_string(seed),
+                                    "--history",
+                                    directory_->histories() + "/" + std::to_string(index),
+                                    "--die-with-parent",
+                                    std::to_string(::getpid())};
+  if (is_network()) {
+    words.insert(words.end(), {"--token-file", client_token_, "--ca-file", authority_});
+  }
+  Child child{name, std::move(words), log_of(name)};
+  if (networks_) {
+    std::vector<std::string> all = networks_->command(child.name, child.words);
+    child.program = all.front();
+    child.words.assign(all.begin() + 1, all.end());
+  }
+  return children_->start(std::move(child));
 }
 
 Status RealCluster::wait_for_roles() {
-  const std::string near = "unix:" + directory_.path() + "/controller.sock";
+  const std::string near = "unix:" + directory_->roles() + "/controller.sock";
   const std::uint64_t until_ns = clock_.now_ns() + kReadyNs;
   while (clock_.now_ns() < until_ns) {
     const auto text = cluster::ask_status(near, clock_, kAskNs);
@@ -265,56 +337,79 @@ Status RealCluster::wait_for_roles() {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return deadline_exceeded("a cluster of " + std::to_string(roles().size()) +
-                           " processes was not there within 30 s; see the logs in " +
-                           directory_.path());
+                           " processes was not there within 30 s; see the logs in " + keep());
 }
 
 Status RealCluster::look_after() {
+  if (is_interrupted_) return {StatusCode::kCancelled, "it was interrupted"};
   bool has_failed = false;
-  for (const std::string& what : children_->look_after(has_failed)) {
-    if (has_failed) return {StatusCode::kHostLost, what};
+  std::string why;
+  for (const ChildEnd& end : children_->look_after(has_failed)) {
+    judge_end(end);
+    why = end.line;
   }
-  start_clients();
-  std::map<std::string, pid_t> processes;
-  for (const RealProcess& role : roles()) processes[to_string(role)] = process_of(role);
-  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
-    processes[to_string(RealProcess{RealRole::kClient, i})] = process_of({RealRole::kClient, i});
-  }
-  names_.set(std::move(processes));
+  if (has_failed) return {StatusCode::kHostLost, why};
+  names_.set(processes());
+  trim_audit();
   return {};
 }
 
-pid_t RealCluster::process_of(const RealProcess& process) const {
-  if (process.role != RealRole::kClient) {
-    return children_ ? children_->process_of(to_string(process)) : 0;
+void RealCluster::judge_end(const ChildEnd& end) {
+  const RealProcess who = *campaign::parse_real_process(end.name);
+  const std::uint64_t now_ns = clock_.now_ns();
+  ++lives_[who];
+  if (who == RealProcess()) lives_.clear();
+  // One that had crashed before it was killed has not ended by that.
+  const bool is_by_kill = WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGKILL;
+  const bool is_client = who.role == RealRole::kClient;
+  const auto killed = killed_ns_.extract(end.process);  // Its number may be another one's later.
+  if (is_by_kill && !killed.empty()) {
+    if (killed.mapped() == kHanging) return;
+    if (is_client) clients_killed_ns_[end.process] = killed.mapped();
+    ++kills_[who.role];
+    return;
   }
-  const auto& command = clients_[process.index].command;
-  return command ? command->process() : 0;
+  const bool is_well = WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0;
+  if (is_client && are_clients_to_end_ && is_well) return;
+  const auto bounded = bounded_ns_.extract(end.process);
+  if (!bounded.empty() && now_ns < bounded.mapped() + kBoundNs) return;
+  // One that begins with too few descriptors has no loop to say it in, and aborts with the reason.
+  const std::vector<std::string> last_words = last_lines(log_of(end.name));
+  const bool has_too_few =
+      WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT &&
+      std::any_of(last_words.begin(), last_words.end(), [](const std::string& line) {
+        return line.find("signalfd") != std::string::npos &&
+               line.find("Too many open files") != std::string::npos;
+      });
+  const bool is_refused = WIFEXITED(end.status) && WEXITSTATUS(end.status) == kCheckFailed;
+  const bool has_given_up = !is_client && (is_refused || has_too_few);
+  auto& ends = has_given_up ? surrenders_ : crashes_;
+  ends.push_back({end.line, last_words, now_ns});
+}
+
+pid_t RealCluster::process_of(const RealProcess& process) const {
+  return children_ ? children_->process_of(to_string(process)) : 0;
+}
+
+std::uint64_t RealCluster::kills_of(RealRole role) const {
+  const auto found = kills_.find(role);
+  return found == kills_.end() ? 0 : found->second;
+}
+
+/// A host begins anew with each of its island's annexes, and all with their controller.
+bool RealCluster::has_lives_left(const RealProcess& process) {
+  if (process.role == RealRole::kClient) return true;
+  if (process == RealProcess()) return kills_of(RealRole::kController) < kLivesMax;
+  std::uint32_t used = lives_[process];
+  for (const RealProcess& annex : annexes_of(process.index)) used += lives_[annex];
+  return used < kLivesMax;
 }
 
 bool RealCluster::kill(const RealProcess& process, std::uint64_t now_ns) {
   const pid_t number = process_of(process);
-  if (number == 0) return false;
-  std::vector<std::uint64_t>& before = kills_ns_[process];
-  const auto forget = [now_ns](std::vector<std::uint64_t>& kills) {
-    std::erase_if(kills, [now_ns](std::uint64_t at_ns) { return at_ns + kWindowNs < now_ns; });
-  };
-  forget(before);
-  forget(kills_ns_[{}]);
-  const bool is_client = process.role == RealRole::kClient;
-  // A scheduler and a host end with their controller, too.
-  const std::size_t with_it = process == RealProcess() ? 0 : kills_ns_[{}].size();
-  if (before.size() + with_it >= kKillsMax && !is_client) return false;
+  if (number == 0 || !has_lives_left(process)) return false;
   if (::kill(number, SIGKILL) != 0) return false;
-  before.push_back(now_ns);
-  if (!is_client) return true;
-  Client& client = clients_[process.index];
-  client.command->wait_for_end(1);
-  client.command.reset();
-  const std::string name = to_string(process) + ", life " + std::to_string(client.lives);
-  for (Life& life : lives_) {
-    if (life.name == name) life.killed_ns = now_ns;
-  }
+  killed_ns_.emplace(number, now_ns);
   return true;
 }
 
@@ -331,6 +426,7 @@ bool RealCluster::bound(const RealProcess& process, RealFault what, bool is_boun
   rlimit limit = {};
   if (::prlimit(number, which, nullptr, &limit) != 0) return false;
   const rlim_t used = is_memory ? number_in(number, "VmSize:") * 1024 : descriptors_of(number);
+  if (is_memory) bounded_ns_[number] = clock_.now_ns();
   limit.rlim_cur = is_bounded ? std::min<rlim_t>(used, limit.rlim_max) : limit.rlim_max;
   return ::prlimit(number, which, &limit, nullptr) == 0;
 }
@@ -338,16 +434,16 @@ bool RealCluster::bound(const RealProcess& process, RealFault what, bool is_boun
 int RealCluster::connect_to(const RealProcess& process) const {
   sockaddr_storage name = {};
   socklen_t size = 0;
-  if (is_proxied()) {
+  if (is_network()) {
     auto& address = reinterpret_cast<sockaddr_in&>(name);
     address.sin_family = AF_INET;
     address.sin_port = htons(ports_.at(process));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ::inet_pton(AF_INET, own_host_of(process).c_str(), &address.sin_addr);
     size = sizeof(address);
   } else {
     auto& address = reinterpret_cast<sockaddr_un&>(name);
     address.sun_family = AF_UNIX;
-    const std::string path = directory_.path() + "/" + word_of(process) + ".sock";
+    const std::string path = directory_->roles() + "/" + word_of(process) + ".sock";
     std::memcpy(address.sun_path, path.data(), std::min(path.size(), sizeof(address.sun_path) - 1));
     size = sizeof(address);
   }
@@ -358,82 +454,106 @@ int RealCluster::connect_to(const RealProcess& process) const {
   return -1;
 }
 
-void RealCluster::start_clients() {
-  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
-    if (!clients_[i].command) start_client(i);
-  }
-}
-
-void RealCluster::start_client(std::uint32_t index) {
-  Client& client = clients_[index];
-  ++client.lives;
-  Life life{
-      to_string(RealProcess{RealRole::kClient, index}) + ", life " + std::to_string(client.lives),
-      histories_.path() + "/" + std::to_string(index) + "-" + std::to_string(client.lives),
-      {}};
-  const std::uint64_t seed = options_.seed * 1'000'003 + index * 1009 + client.lives;
-  std::vector<std::string> words = {"chaos",  "real-client",        "--address", address(),
-                                    "--seed", std::to_string(seed), "--history", life.history};
-  if (is_proxied()) {
-    words.insert(words.end(), {"--token-file", client_token_, "--ca-file", authority_});
-  }
-  auto command = benchmarks::Command::start(words);
-  if (!command.ok()) return;  // The next time.
-  client.command.emplace(std::move(*command));
-  lives_.push_back(std::move(life));
-}
-
-void RealCluster::end_clients(double most_s) {
-  for (Client& client : clients_) {
-    if (client.command) ::kill(client.command->process(), SIGTERM);
+Result<std::vector<std::string>> RealCluster::end_clients(double most_s) {
+  are_clients_to_end_ = true;
+  std::vector<std::string> hanging;
+  for (std::uint32_t i = 0; i < options_.clients; ++i) {
+    children_->tell_to_end(to_string(RealProcess{RealRole::kClient, i}));
   }
   const std::uint64_t until_ns = clock_.now_ns() + static_cast<std::uint64_t>(most_s * 1e9);
-  for (Client& client : clients_) {
+  for (bool are_there = true; are_there;) {
+    are_there = false;
     const std::uint64_t now_ns = clock_.now_ns();
-    const double left_s = until_ns > now_ns ? static_cast<double>(until_ns - now_ns) / 1e9 : 0.01;
-    if (client.command && client.command->wait_for_end(left_s) == -1) {
-      ::kill(client.command->process(), SIGKILL);
+    for (std::uint32_t i = 0; i < options_.clients; ++i) {
+      const RealProcess client{RealRole::kClient, i};
+      const pid_t number = process_of(client);
+      are_there = are_there || number > 0;
+      if (number == 0 || now_ns < until_ns || killed_ns_.contains(number)) continue;
+      hanging.push_back(to_string(client) + " (process " + std::to_string(number) +
+                        ") was to end, and has not for " + std::to_string(most_s) + " s");
+      ::kill(number, SIGKILL);
+      killed_ns_.emplace(number, kHanging);
     }
-    client.command.reset();
+    // Roles may still begin anew, for what was done before.
+    if (Status status = look_after(); !status.ok()) return status;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
+  if (Status status = wait_for_roles(); !status.ok()) return status;
+  return hanging;
 }
 
 std::vector<campaign::RealHistory> RealCluster::histories() const {
   std::vector<campaign::RealHistory> all;
-  for (const Life& life : lives_) {
-    all.push_back(campaign::read_real_history(life.name, text_of(life.history)));
-    all.back().killed_ns = life.killed_ns;
+  for (const std::string& file : names_in(directory_->histories())) {
+    const std::size_t dash = file.find('-');
+    const std::string index = file.substr(0, dash), process = file.substr(dash + 1);
+    all.push_back(campaign::read_real_history("client " + index + ", process " + process,
+                                              text_of(directory_->histories() + "/" + file)));
+    all.back().index = static_cast<std::uint32_t>(std::stoul(index));
+    const auto killed = clients_killed_ns_.find(std::stoi(process));
+    if (killed != clients_killed_ns_.end()) all.back().killed_ns = killed->second;
   }
   return all;
 }
 
-std::map<std::string, std::uint64_t> RealCluster::resident() const {
-  std::map<std::string, std::uint64_t> all;
-  for (const RealProcess& role : roles()) {
-    all[to_string(role)] = benchmarks::resident_of(process_of(role)).now_bytes;
+bool RealCluster::is_healed(std::uint64_t since_ns) const {
+  constexpr std::size_t kValues = 3;
+  for (std::uint32_t i = 0; i < options_.clients; ++i) {
+    const RealProcess client{RealRole::kClient, i};
+    const std::string file = std::to_string(i) + "-" + std::to_string(process_of(client));
+    const auto history =
+        campaign::read_real_history({}, text_of(directory_->histories() + "/" + file));
+    if (!is_settled(history, since_ns, kValues)) return false;
   }
-  return all;
+  return true;
+}
+
+std::vector<campaign::RealSample> RealCluster::samples() const {
+  std::map<std::string, pid_t> numbers = processes();
+  numbers["campaign"] = ::getpid();
+  std::vector<campaign::RealSample> samples;
+  for (const auto& [name, number] : numbers) {
+    const std::uint64_t bytes = benchmarks::resident_of(number).now_bytes;
+    if (bytes > 0)
+      samples.push_back({clock_.now_ns(), name, number, bytes, descriptors_of(number)});
+  }
+  return samples;
+}
+
+std::vector<std::string> RealCluster::memory_of_dead_hosts() const {
+  return memory_of_the_dead(processes());
+}
+
+std::string RealCluster::keep() {
+  directory_->keep();
+  return directory_->path();
 }
 
 std::vector<std::string> RealCluster::end() {
-  std::map<std::string, pid_t> before;
-  for (const RealProcess& role : roles()) before[to_string(role)] = process_of(role);
   children_.reset();
   proxy_.reset();
   std::vector<std::string> left;
-  for (const auto& [name, process] : before) {
-    if (process > 0 && ::kill(process, 0) == 0) {
-      left.push_back("process " + std::to_string(process) + ", " + name);
-    }
+  if (networks_) {
+    networks_.reset();
+    for (const std::string& one : NetNamespaces::left()) left.push_back("network " + one);
   }
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory_.path(), error)) {
-    const std::string name = entry.path().filename();
-    if (name.ends_with(".sock")) left.push_back("file " + name);
+  for (const pid_t process : processes_with(kTag, directory_->path())) {
+    left.push_back("process " + std::to_string(process));
   }
-  for (const auto& entry : fs::directory_iterator("/dev/shm", error)) {
-    const std::string name = entry.path().filename();
-    if (name.find("seaway") != std::string::npos) left.push_back("shared memory " + name);
+  for (const std::string& name : names_in(directory_->roles())) {
+    if (!is_kept(name)) left.push_back("file " + name);
+  }
+  for (const std::string& name : names_in(kShared)) {
+    const bool is_own = name.find("seaway") != std::string::npos;
+    if (is_own && !shared_before_.contains(name)) left.push_back(std::string(kShared) + "/" + name);
+  }
+  const std::size_t mounts = mounts_below(directory_->path()).size();
+  if (mounts > (options_.disk ? 1u : 0u)) left.push_back("a file system that was mounted");
+  // The lock of its directory is not closed yet.
+  const std::size_t descriptors = descriptors_of(::getpid());
+  if (descriptors > descriptors_before_ + 1) {
+    left.push_back(std::to_string(descriptors - descriptors_before_ - 1) +
+                   " descriptors of this process");
   }
   return left;
 }

@@ -51,6 +51,7 @@ std::string spec_of(const ClusterConfig& config, const std::string& more) {
                      ",device_memory=" + std::to_string(config.device_memory) +
                      ",host_memory=" + std::to_string(config.host_memory);
   if (config.threads > 0) spec += ",threads=" + std::to_string(config.threads);
+  if (config.backend != "cpu") spec += ",backend=" + config.backend;
   return more.empty() ? spec : spec + "," + more;
 }
 

@@ -1,6 +1,7 @@
 // The words of `seaway chaos real`.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -16,7 +17,7 @@ namespace seaway::tools {
 namespace {
 
 struct Words {
-  std::string duration = "1m";
+  std::string duration = "1m", round = "30s", bound = "10s";
   std::vector<std::string> kills;
   std::string list, net;
   ChaosRealOptions options;
@@ -35,11 +36,41 @@ bool add_kills(const std::vector<std::string>& names, campaign::RealPlanOptions&
     if (is_known) continue;
     std::fprintf(
         stderr,
-        "seaway: --kill knows controller, scheduler, host, client and all, and not \"%s\"\n",
+        "seaway: --kill knows controller, scheduler, host, annex, client and all, and not \"%s\"\n",
         name.c_str());
     return false;
   }
   return true;
+}
+
+/// "10m" is ten minutes here, as on other command lines. False: it is no duration, which was said.
+bool read_duration(const char* flag, const std::string& text, std::uint64_t& duration_ns) {
+  const auto read = parse_duration_ns(text + (text.ends_with('m') ? "in" : ""));
+  if (read.ok() && *read > 0) {
+    duration_ns = *read;
+    return true;
+  }
+  const std::string why = read.ok() ? "it is nothing" : read.status().message();
+  std::fprintf(stderr, "seaway: %s: %s\n", flag, why.c_str());
+  return false;
+}
+
+int run_words(Words& words) {
+  campaign::RealPlanOptions& plan = words.options.plan;
+  if (words.net == "proxy") plan.net = campaign::RealNet::kProxy;
+  if (words.net == "netns") plan.net = campaign::RealNet::kNetns;
+  if (!read_duration("--duration", words.duration, plan.duration_ns) ||
+      !read_duration("--round", words.round, plan.round_ns) ||
+      !read_duration("--bound", words.bound, words.options.bound_ns) ||
+      !add_kills(words.kills, plan)) {
+    return kBadUsage;
+  }
+  const bool is_all = std::find(words.kills.begin(), words.kills.end(), "all") != words.kills.end();
+  if (plan.hosts == 1 && !is_all && plan.kills.contains(campaign::RealRole::kAnnex)) {
+    std::fprintf(stderr, "seaway: --kill annex needs --hosts 2 or more\n");
+    return kBadUsage;
+  }
+  return run_chaos_real(words.options);
 }
 
 }  // namespace
@@ -50,16 +81,21 @@ void add_chaos_real(CLI::App& chaos, int& exit_code) {
   campaign::RealPlanOptions& plan = words->options.plan;
   verb->add_option("--duration", words->duration, "how long: 30s, 10m")->capture_default_str();
   verb->add_option("--seed", plan.seed, "which plan")->capture_default_str();
-  verb->add_option("--kill", words->kills,
-                   "whom: some of controller, scheduler, host, client, with commas between; or all")
+  verb->add_option(
+          "--kill", words->kills,
+          "whom: some of controller, scheduler, host, annex, client, with commas between; or "
+          "all")
       ->delimiter(',');
   verb->add_flag("--stop", plan.stops, "stop processes for a while, and bound what they may have");
   verb->add_flag("--strangers", plan.strangers,
                  "talk nonsense to whoever listens, and make many connections");
   verb->add_flag("--enospc", plan.disk, "fill the disk that all roles write to; root's alone");
-  verb->add_option("--net", words->net,
-                   "proxy: hold, delay, cut, drop, repeat and change what processes say, over TLS")
-      ->check(CLI::IsMember({"proxy"}));
+  verb->add_option(
+          "--net", words->net,
+          "proxy: hold, delay, cut, drop, repeat and change what processes say, over TLS; "
+          "netns: a network for each, which drops what it says, hears, or says to one; root's "
+          "alone")
+      ->check(CLI::IsMember({"proxy", "netns"}));
   verb->add_option("--pace", plan.pace, "how many times as many faults as usual")
       ->check(CLI::Range(0.1, 20.0))
       ->capture_default_str();
@@ -69,6 +105,17 @@ void add_chaos_real(CLI::App& chaos, int& exit_code) {
   verb->add_option("--clients", plan.clients, "how many")
       ->check(CLI::Range(1, 16))
       ->capture_default_str();
+  verb->add_option("--hosts", plan.hosts, "how many each island has; all but one are annexes")
+      ->check(CLI::Range(1, 4))
+      ->capture_default_str();
+  verb->add_option("--round", words->round, "faults for so long, then rest until all is well")
+      ->capture_default_str();
+  verb->add_option("--bound", words->bound,
+                   "so long may a request be open behind a hang or a partition, and half as long "
+                   "behind a kill; 2s more are for a busy machine")
+      ->capture_default_str();
+  verb->add_option("--add", words->options.add_file,
+                   "a file of sums, to which the counts of this run are added");
   verb->add_option("--faults", words->list, "list: which faults are made, and how; nothing is run")
       ->check(CLI::IsMember({"list"}));
   verb->add_flag("--json", words->options.is_json, "the report alone, as one line of JSON");
@@ -79,25 +126,15 @@ example: seaway chaos real --duration 10m --kill all --stop --strangers --seed 4
 exit codes:
   0    clean
   1    the command line will not do, or no cluster could be started
-  128  some request had no outcome, or too late
-  129  a value was wrong, an error had no cause, or something was left behind)");
+  127  a process has ended, though nobody ended it
+  128  some request had no outcome, or too late, or a client got no value any more
+  129  a value was wrong, an error had no cause, something was left behind, or memory has grown)");
   verb->callback([words, &exit_code] {
     if (!words->list.empty()) {
       std::printf("%s", campaign::real_fault_table().c_str());
       return;
     }
-    if (!words->net.empty()) words->options.plan.net = campaign::RealNet::kProxy;
-    // "10m" is ten minutes here, as on other command lines.
-    const bool is_short = words->duration.ends_with('m');
-    const auto duration_ns = parse_duration_ns(words->duration + (is_short ? "in" : ""));
-    if (!duration_ns.ok()) {
-      std::fprintf(stderr, "seaway: --duration: %s\n", duration_ns.status().message().c_str());
-      exit_code = kBadUsage;
-      return;
-    }
-    words->options.plan.duration_ns = *duration_ns;
-    exit_code =
-        add_kills(words->kills, words->options.plan) ? run_chaos_real(words->options) : kBadUsage;
+    exit_code = run_words(*words);
   });
 
   CLI::App* const client = chaos.add_subcommand("real-client", "A client of such a campaign");
@@ -106,6 +143,7 @@ exit codes:
   client->add_option("--address", options->address)->required();
   client->add_option("--seed", options->seed)->required();
   client->add_option("--history", options->history)->required();
+  client->add_option("--die-with-parent", options->parent);
   client->add_option("--token-file", options->token_file);
   client->add_option("--ca-file", options->ca_file);
   client->callback([options, &exit_code] { exit_code = run_real_client(*options); });

@@ -60,7 +60,8 @@ void add_demo(CLI::App& app, int& exit_code) {
   verb->add_flag("--quick", arguments->options.quick, "less work, the same checks");
   verb->add_option(
       "--size", arguments->options.size,
-      "how much work: pingpong's rounds, skynet's leaves, kv's operations of each user");
+      "how much work: digits' rows of a batch, pingpong's rounds, skynet's leaves, kv's operations "
+      "of each user");
   verb->add_option("--simulate", arguments->options.simulation_seed,
                    "run in the simulator, from this seed: the demos on actors can");
   CLI::Option* const simulated = verb->get_option("--simulate");

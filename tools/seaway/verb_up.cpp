@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <thread>
 
 #include "auto_tls.hpp"
 #include "base/clock.hpp"
@@ -97,13 +98,19 @@ Result<ClusterConfig> prepare(ClusterConfig config, const std::string& tls, std:
   }
   const std::string listening = transport::host_of(transport::split_addresses(network).front());
   const auto made =
-      make_auto_tls(config.directory, config.advertise.empty() ? listening : config.advertise);
+      make_auto_tls(config.directory, {config.advertise.empty() ? listening : config.advertise});
   if (!made.ok()) return made.status();
   config.ca_file = made->authority;
   config.cert_file = made->certificate;
   config.key_file = made->key;
   token = made->token;
   return config;
+}
+
+/// Hosts of one island work in step, so that each needs cores of its own.
+std::uint64_t threads_of(const ClusterConfig& config) {
+  if (config.threads > 0 || config.hosts == 1) return config.threads;
+  return std::max(1u, std::thread::hardware_concurrency() / config.hosts);
 }
 
 Status start_all(Children& children, const ClusterConfig& config, const std::string& options,
@@ -131,7 +138,7 @@ Status start_all(Children& children, const ClusterConfig& config, const std::str
        {std::pair<const char*, std::uint64_t>("--islands", config.islands),
         {"--devices", config.devices},
         {"--hosts", config.hosts},
-        {"--threads", config.threads},
+        {"--threads", threads_of(config)},
         {"--heartbeat-ms", config.heartbeat_ms},
         {"--silence-ms", config.silence_ms}}) {
     controller.insert(controller.end(), {flag, std::to_string(value)});
@@ -139,6 +146,7 @@ Status start_all(Children& children, const ClusterConfig& config, const std::str
   controller.insert(controller.end(),
                     {"--device-memory", std::to_string(config.device_memory) + "B", "--host-memory",
                      std::to_string(config.host_memory) + "B"});
+  controller.insert(controller.end(), {"--backend", config.backend});
   const std::string more = network.empty() ? "" : "," + network;
   controller.insert(controller.end(), {"--listen", controller_address(config.directory) + more});
   if (!options.empty()) controller.insert(controller.end(), {"--options", options});
@@ -211,8 +219,8 @@ int up(const Arguments& arguments) {
   for (;;) {
     const int signal = next_signal(signals, is_ready ? kSecondNs : kSecondNs / 100);
     if (signal == SIGINT || signal == SIGTERM) break;
-    for (const std::string& line : children.look_after(has_failed)) {
-      std::fprintf(stderr, "seaway: %s\n", line.c_str());
+    for (const ChildEnd& end : children.look_after(has_failed)) {
+      std::fprintf(stderr, "seaway: %s\n", end.line.c_str());
     }
     if (has_failed) return kCheckFailed;
     // Whoever asked the controller to end asked all of them.

@@ -68,6 +68,39 @@ TEST(RealPlan, KindsDoNotMindEachOther) {
             }));
 }
 
+TEST(RealPlan, NetworksOnlyCutAndDrop) {
+  RealPlanOptions options = everything();
+  const auto plan = draw_real_plan(options);
+  options.net = RealNet::kNetns;
+  auto expected = plan;
+  std::erase_if(expected, [](const RealEvent& event) {
+    return is_of_links(event.fault) && !is_of_partition(event.fault);
+  });
+  EXPECT_EQ(draw_real_plan(options), expected);
+  EXPECT_LT(expected.size(), plan.size());
+}
+
+TEST(RealPlan, FaultsAreOverAtTheEndOfTheirRounds) {
+  for (const RealEvent& event : draw_real_plan(everything())) {
+    EXPECT_EQ(event.round, event.at_ns / (30 * kSecond)) << to_string(event);
+    EXPECT_LE(event.at_ns + event.for_ns, (event.round + 1) * 30 * kSecond) << to_string(event);
+  }
+}
+
+TEST(RealPlan, AnnexesAreThereWhereIslandsHaveSeveralHosts) {
+  RealPlanOptions options = everything();
+  options.kills.insert(RealRole::kAnnex);
+  EXPECT_EQ(draw_real_plan(options), draw_real_plan(everything()));
+  options.hosts = 3;
+  std::set<RealProcess> killed;
+  for (const RealEvent& event : draw_real_plan(options)) {
+    const bool is_annex = event.target.role == RealRole::kAnnex;
+    EXPECT_EQ(is_annex, event.target.host > 0) << to_string(event);
+    if (event.fault == RealFault::kKill && is_annex) killed.insert(event.target);
+  }
+  EXPECT_EQ(killed.size(), 4u);
+}
+
 TEST(RealPlan, ALongerOneBeginsAsAShorterOne) {
   RealPlanOptions options = everything();
   const auto whole = draw_real_plan(options);
@@ -79,10 +112,12 @@ TEST(RealPlan, ALongerOneBeginsAsAShorterOne) {
 
 TEST(RealPlan, NamesAreReadAsTheyAreWritten) {
   for (const RealProcess& process :
-       {RealProcess{}, RealProcess{RealRole::kHost, 3}, RealProcess{RealRole::kClient, 0}}) {
+       {RealProcess{}, RealProcess{RealRole::kHost, 3}, RealProcess{RealRole::kClient, 0},
+        RealProcess{RealRole::kAnnex, 1, 2}}) {
     EXPECT_EQ(parse_real_process(to_string(process)), process);
   }
-  for (const char* const text : {"", "host", "host ", "host x", "controller 1", "nobody 2"}) {
+  for (const char* const text : {"", "host", "host ", "host x", "controller 1", "nobody 2",
+                                 "host 1.1", "annex 1", "annex 1.0"}) {
     EXPECT_EQ(parse_real_process(text), std::nullopt) << text;
   }
   EXPECT_EQ(parse_real_fault("straggle"), RealFault::kStraggle);

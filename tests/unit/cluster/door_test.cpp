@@ -130,6 +130,7 @@ TEST(Door, AListOfAnotherTypeIsRefusedBeforeAnybodyReadsIt) {
 TEST(Door, AnAnnexTalksWithItsOwnHostAlone) {
   const auto orders = [](Message::Builder m) { m.initAnnexOrders(1)[0].setDrop(7); };
   const auto answers = [](Message::Builder m) { m.initAnnexAnswers(1)[0].setTicket(7); };
+  const auto weights = [](Message::Builder m) { m.initWeights(1)[0].setWeight(2); };
   const auto compile = [](Message::Builder m) { m.initCompile().setId(7); };
   const auto compiled = [](std::uint32_t host) {
     return [host](Message::Builder m) { m.initCompiled().setHost(host); };
@@ -138,6 +139,7 @@ TEST(Door, AnAnnexTalksWithItsOwnHostAlone) {
 
   EXPECT_TRUE(hear(kHost, kAnnex, orders).ok());
   EXPECT_TRUE(hear(kHost, kAnnex, compile).ok());
+  EXPECT_TRUE(hear(kHost, kAnnex, weights).ok());
   EXPECT_TRUE(hear(kAnnex, kHost, answers).ok());
   EXPECT_TRUE(hear(kAnnex, kHost, compiled(2)).ok());
   EXPECT_EQ(hear(kAnnex, kHost, compiled(1)).message(),
@@ -146,6 +148,7 @@ TEST(Door, AnAnnexTalksWithItsOwnHostAlone) {
     EXPECT_EQ(hear(kAnnex, stranger, answers).code(), StatusCode::kProtocolError);
     EXPECT_EQ(hear(kAnnex, stranger, compiled(2)).code(), StatusCode::kProtocolError);
     EXPECT_EQ(hear(stranger, kAnnex, orders).code(), StatusCode::kProtocolError);
+    EXPECT_EQ(hear(stranger, kAnnex, weights).code(), StatusCode::kProtocolError);
     EXPECT_EQ(hear(stranger, kAnnex, compile).code(), StatusCode::kProtocolError);
   }
 }

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "seaway/seaway.hpp"
+#include "unit/transport/scratch_file.hpp"
 
 namespace seaway::cluster {
 namespace {
@@ -140,6 +141,70 @@ TEST_F(RealCluster, CarriesArraysThatAreLargerThanControlFrames) {
   ASSERT_TRUE(got.ok()) << got.status().to_string();
   for (float& value : values) value *= 4;
   EXPECT_TRUE(*got == values);
+  // The upload came over a connection for data; from host to host the value was lent.
+  const auto& host = processes_[{Role::kHost, 0}];
+  const auto came = host->exchanged().data;
+  EXPECT_EQ(came.fetches, 1u);
+  EXPECT_EQ(came.bytes, kLargeElements * sizeof(float));
+}
+
+TEST_F(RealCluster, AFileIsHandedOverAndNothingIsSent) {
+  start_all();
+  const auto client = connect(controller());
+  ASSERT_TRUE(client.ok()) << client.status().to_string();
+  const auto here = slice_on(*client, 0);
+  ASSERT_TRUE(here.ok());
+  const NamedSharding row(here->mesh(), P("data"));
+  const auto elements = static_cast<std::int64_t>(kLargeElements);
+  const auto twice =
+      client->function("twice", [](Tensor v) { return v * 2.0; }, {f32({elements / 2})});
+  ASSERT_TRUE(twice.ok());
+  std::vector<float> values(kLargeElements);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 1000);
+  ScratchFile scratch(values);
+  const MappedFile file = MappedFile::open(scratch.path()).value();
+
+  const Array array = client->put_file(file, f32({elements}), row);
+  const auto got = twice->execute({array}).output(0).to_host<float>().get();
+
+  ASSERT_TRUE(got.ok()) << got.status().to_string();
+  for (float& value : values) value *= 2;
+  EXPECT_TRUE(*got == values);
+  const auto& host = processes_[{Role::kHost, 0}];
+  EXPECT_EQ(host->exchanged().data.fetches, 0u);
+
+  // The host lives on without the file, and so do others' runs.
+  scratch.shorten(0);
+  const auto lost = twice->execute({array}).output(0).to_host<float>().get();
+  EXPECT_EQ(lost.status().code(), StatusCode::kInputLost) << lost.status().to_string();
+  const auto other = run_over_two_islands(*client, 41);
+  ASSERT_TRUE(other.ok()) << other.status().to_string();
+}
+
+TEST_F(RealCluster, AClientThatEndsWhileItReadsHasItsOutcome) {
+  start_all();
+  auto client = std::make_optional(connect(controller()).value());
+  const auto slice = slice_on(*client, 0);
+  ASSERT_TRUE(slice.ok());
+  const std::vector<float> values(kLargeElements, 1);
+  std::vector<Future<std::vector<float>>> reads;
+  {
+    const Array array = client->put(values, {static_cast<std::int64_t>(kLargeElements)},
+                                    NamedSharding(slice->mesh(), P("data")));
+    ASSERT_TRUE(array.ready().get().ok());
+    for (int i = 0; i < 8; ++i) reads.push_back(array.to_host<float>());
+  }
+
+  client.reset();
+
+  for (auto& read : reads) {
+    const auto got = read.get();
+    if (got.ok()) {
+      EXPECT_TRUE(*got == values);
+    } else {
+      EXPECT_EQ(got.status().code(), StatusCode::kCancelled) << got.status().to_string();
+    }
+  }
 }
 
 TEST_F(RealCluster, HostsOfOneMachineReadEachOthersValuesWhereTheyLie) {

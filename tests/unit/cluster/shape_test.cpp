@@ -122,5 +122,12 @@ TEST(CheckForProcesses, IntegrityIsCheckedOnOneHost) {
   EXPECT_NE(replays.message().find("replay_per_mille=5"), std::string::npos) << replays.message();
 }
 
+TEST(ClusterOptions, ExchangesOverlapUnlessThatIsSwitchedOff) {
+  EXPECT_TRUE(parse_embedded("embedded:devices=2")->exchange.overlaps);
+  EXPECT_FALSE(parse_embedded("embedded:devices=2,overlap=off")->exchange.overlaps);
+  EXPECT_EQ(parse_embedded("embedded:overlap=often").status(),
+            invalid_argument("cluster option overlap=often is not on or off"));
+}
+
 }  // namespace
 }  // namespace seaway::cluster

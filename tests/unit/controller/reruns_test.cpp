@@ -28,7 +28,7 @@ struct Again {
     world.finish(stamp, std::move(islands));
   }
   std::string fetch(ArrayId array, std::uint64_t request, bool is_again = false) {
-    world.core.fetch(client, array, request, is_again);
+    world.core.fetch(client, array, request, {.again = is_again});
     return world.said();
   }
   std::string names(Stamp stamp) {

@@ -13,6 +13,7 @@
 #include "device/annex_codec.hpp"
 #include "device/host_actor.hpp"
 #include "program/codec.hpp"
+#include "unit/device/fake_data_plane.hpp"
 #include "unit/device/host_world.hpp"
 #include "wire/frame_builder.hpp"
 #include "wire/frame_reader.hpp"
@@ -102,7 +103,9 @@ class TwoHosts : public testing::Test {
   HostActor host_{{.devices = 2, .hosts = 2, .device_bytes = 1 << 20, .is_process = true},
                   {*engine_, router_, bulk_, hosts_natives_, events_, {}},
                   backend_};
-  AnnexActor annex_{0, 1, router_, annexes_natives_, annex_backend_};
+  FakeDataPlane::Network network_;
+  FakeDataPlane data_{0, network_};
+  AnnexActor annex_{0, 1, {router_, annexes_natives_, nullptr, &data_}, annex_backend_};
 
  private:
   struct Letter {
@@ -169,6 +172,19 @@ TEST_F(TwoHosts, WhatAHostOfBeforeWantedIsForgotten) {
   say_to_annex(false);
   order(MakeRoom{1, 0, 1, 64});
   EXPECT_EQ(annex_.core().room_count(), 1u);
+  EXPECT_EQ(malformed_, "");
+}
+
+TEST_F(TwoHosts, BothShareConnectionsByTheWeightsOfTenants) {
+  wire::FrameBuilder builder;
+  auto weight = builder.init_root<Message>().initWeights(1)[0];
+  weight.setTenant(7);
+  weight.setWeight(3);
+  host_.receive(builder.finish());
+  host_.idle();
+  carry();
+
+  EXPECT_EQ(data_.weights[7], 3u);
   EXPECT_EQ(malformed_, "");
 }
 

@@ -9,52 +9,17 @@
 #include <vector>
 
 #include "unit/device/host_world.hpp"
+#include "unit/device/test_plane.hpp"
 
 namespace seaway::device {
 namespace {
 
 using transport::DataKey;
-using transport::DataPeer;
 using transport::DataSource;
-using transport::DataTarget;
 
 constexpr std::uint32_t kEdge = 7;
 constexpr HostId kPeer = 1;
 const DataKey kKey{1, kEdge};
-
-/// Does what the test says.
-class TestPlane final : public transport::DataPlane {
- public:
-  std::uint64_t bytes_min() const override { return 1; }
-  void offer(DataPeer reader, DataKey key, DataSource source) override {
-    EXPECT_EQ(reader, kPeer);
-    EXPECT_TRUE(offers.emplace(key, std::move(source)).second);
-  }
-  void withdraw(DataPeer reader, DataKey key) override {
-    EXPECT_EQ(reader, kPeer);
-    EXPECT_EQ(offers.erase(key), 1u);
-  }
-  void fetch(DataPeer from, DataKey key, DataTarget wanted,
-             std::function<void(Status)> done) override {
-    EXPECT_EQ(from, kPeer);
-    EXPECT_EQ(key, kKey);
-    target = std::move(wanted);
-    end = std::move(done);
-  }
-  void cancel(DataPeer from, DataKey key) override {
-    EXPECT_EQ(from, kPeer);
-    EXPECT_EQ(key, kKey);
-    ++cancels;
-  }
-  void set_weight(std::uint32_t, std::uint32_t) override {}
-  std::size_t open() const override { return offers.size(); }
-  Counts counts() const override { return {}; }
-
-  std::map<DataKey, DataSource> offers;
-  std::optional<DataTarget> target;
-  std::function<void(Status)> end;
-  int cancels = 0;
-};
 
 // ---- The sender's end -----------------------------------------------------------------------
 
@@ -74,16 +39,9 @@ class HostOffers : public testing::Test {
     world_.run(1, sender(), {50});
     world_.said();
   }
-  /// The first number of what is offered.
-  float offered() const {
-    std::vector<std::span<const std::byte>> pieces;
-    plane_.offers.at(kKey).pieces(0, sizeof(float), pieces);
-    float value = 0;
-    std::memcpy(&value, pieces.at(0).data(), sizeof(value));
-    return value;
-  }
+  float offered() const { return plane_.offered(kKey); }
 
-  TestPlane plane_;
+  TestPlane plane_{kPeer};
   HostWorld world_{1, 1 << 20, 0, nullptr, {}, 1, nullptr, &plane_};
 };
 
@@ -151,7 +109,7 @@ class HostFetches : public testing::Test {
     world_.core.advance();
   }
 
-  TestPlane plane_;
+  TestPlane plane_{kPeer};
   HostWorld world_{1, 1 << 20, 0, nullptr, {}, 1, nullptr, &plane_};
   std::string first_words_;
 };

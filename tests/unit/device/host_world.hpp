@@ -91,6 +91,13 @@ class FakeBackend final : public Backend {
                      clock_.now_ns(),
                      std::move(done)});
   }
+  void start_stage(const StageWork& work, std::uint64_t cost_ns, GangDone done) override {
+    if (!holds_stages) return Backend::start_stage(work, cost_ns, std::move(done));
+    stages_.push_back({work,
+                       {work.operands.begin(), work.operands.end()},
+                       {work.outputs.begin(), work.outputs.end()},
+                       std::move(done)});
+  }
   void copy(std::uint64_t, std::function<void()> body, std::function<void()> done) override {
     if (holds_copies) {
       copies_.push_back([body = std::move(body), done = std::move(done)] { body(), done(); });
@@ -133,6 +140,16 @@ class FakeBackend final : public Backend {
     copies_.pop_front();
     copy();
   }
+  /// Ends the first stage that is held.
+  void end_stage() {
+    ASSERT_FALSE(stages_.empty());
+    Stage stage = std::move(stages_.front());
+    stages_.pop_front();
+    stage.work.operands = stage.operands;
+    stage.work.outputs = stage.outputs;
+    Backend::start_stage(stage.work, 0, std::move(stage.done));
+  }
+  std::size_t stages() const { return stages_.size(); }
   std::size_t jobs() const { return jobs_.size(); }
   std::size_t copies() const { return copies_.size(); }
 
@@ -143,7 +160,7 @@ class FakeBackend final : public Backend {
   std::vector<std::vector<DeviceId>> given_up;  // Where such gangs ran.
   DeviceId last = 0;                            // Which device ends last of each job,
   std::uint64_t waited_ns = 0;                  // and how long the others wait for it.
-  bool holds_copies = false;
+  bool holds_copies = false, holds_stages = false;
   Status failure;                    // Of a gang that runs in line,
   std::size_t gangs_to_failure = 0;  // behind so many others.
   std::function<void()> during_run;  // What happens while a gang runs in line,
@@ -161,6 +178,12 @@ class FakeBackend final : public Backend {
   ManualClock& clock_;
   std::deque<Job> jobs_;
   std::deque<std::function<void()>> copies_;
+  struct Stage {
+    StageWork work;
+    std::vector<function::ShardedBuffer> operands, outputs;
+    GangDone done;
+  };
+  std::deque<Stage> stages_;
 };
 
 /// The cost of a gang that runs until the test ends it; far from ending advance()'s burst.
@@ -172,7 +195,9 @@ class HostWorld {
   explicit HostWorld(std::uint32_t devices = 1, std::uint64_t device_bytes = 1 << 20,
                      HostId host = 0, transport::LocalBulk* shared = nullptr,
                      Integrity integrity = {}, std::uint32_t hosts = 1,
-                     transport::NearMemory* near = nullptr, transport::DataPlane* data = nullptr)
+                     transport::NearMemory* near = nullptr, transport::DataPlane* data = nullptr,
+                     store::SpillFile* spill = nullptr, std::uint64_t spill_memory = 0,
+                     ExchangeOptions exchange = {})
       : bulk(shared ? *shared : own_bulk_),
         core({.host = host,
               .island = host,
@@ -180,8 +205,11 @@ class HostWorld {
               .hosts = hosts,
               .device_bytes = device_bytes,
               .is_process = hosts > 1 || near || data,
-              .integrity = integrity},
-             backend, bulk, clock, events, near, data) {
+              .integrity = integrity,
+              .exchange = exchange,
+              .spill_memory_bytes = spill_memory,
+              .spill_file_bytes = 1 << 20},
+             backend, bulk, clock, events, near, data, spill) {
     if (near || data) core.begin_life(0);
     for (std::size_t parameters = 0; parameters < 4; ++parameters) {
       for (std::size_t outputs = 0; outputs < 4; ++outputs) {
@@ -196,7 +224,7 @@ class HostWorld {
               bool acknowledge = false) {
     const program::PartPlanPtr plan = part.make();
     if (!core.find_plan(plan->id)) core.define_plan(plan);
-    core.launch(stamp, 100 + stamp, plan->id, 0, acknowledge,
+    core.launch(stamp, 100 + stamp, plan->id, tenant, acknowledge,
                 [&ids](std::uint32_t index) { return ids.at(index); });
   }
   void admit(Stamp stamp) { core.order(program::OrderKind::kAdmit, stamp, 0, 0); }
@@ -358,6 +386,7 @@ class HostWorld {
   ManualClock clock;
   events::EventStream events{1 << 12};
   FakeBackend backend{clock};
+  TenantId tenant = 0;  // Of what is launched.
   transport::LocalBulk& bulk;
   HostCore core;
 

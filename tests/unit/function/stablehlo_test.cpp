@@ -178,6 +178,28 @@ TEST(StableHlo, PrintsRowsAsGatherAndClampedScatter) {
              "scatter_dims_to_operand_dims = [0], index_vector_dim = 1>");
 }
 
+TEST(StableHlo, SaysWhichOperandsAreDonated) {
+  const std::vector<TensorType> types = {f32({2}), f32({2})};
+  const auto add = [](In x) { return std::vector<Tensor>{x[0] + x[1]}; };
+  const Graph graph = capture("f", {}, types, add).value();
+
+  EXPECT_HAS(to_stablehlo(graph, {}, {{0, 1}}),
+             "@main(%arg0: tensor<2xf32>, %arg1: tensor<2xf32> {tf.aliasing_output = 0 : i32}) ->");
+}
+
+TEST(StableHlo, ExchangesNothingAlongADimensionOfSizeZero) {
+  const AxisSizes axes = {{"data", 2}};
+  const std::string text = text_of(
+      {f32({0, 4})},
+      [](In x) {
+        return std::vector<Tensor>{all_gather(x[0], "data", 0), reduce_scatter(x[0], "data", 0)};
+      },
+      axes);
+
+  EXPECT_HAS(text, "%v1 = \"stablehlo.constant\"() {value = dense<> : tensor<0x4xf32>}");
+  EXPECT_HAS(text, "%v2 = \"stablehlo.constant\"() {value = dense<> : tensor<0x4xf32>}");
+}
+
 TEST(StableHlo, PrintsExplicitReplicaGroups) {
   const AxisSizes axes = {{"data", 2}, {"model", 2}};
   const std::string text = text_of(

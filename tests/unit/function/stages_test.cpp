@@ -53,9 +53,9 @@ class SpreadRun {
     for (std::size_t stage = 0; stage < executable_->stages(has_conflict); ++stage) {
       if (const Exchange* exchange = executable_->exchange_at(stage, has_conflict)) {
         ++exchanges;
-        copy(exchange->in, exchange->in_bytes, true);
+        copy(exchange->in, exchange->collective.in_bytes(), true);
         run_stage(stage, has_conflict, 0, 0, shards_, parallelism);
-        copy(exchange->out, exchange->out_bytes, false);
+        copy(exchange->out, exchange->collective.out_bytes(), false);
         continue;
       }
       for (std::size_t h = 0; h < hosts_.size(); ++h) {

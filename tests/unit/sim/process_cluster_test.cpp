@@ -253,6 +253,35 @@ TEST(ProcessCluster, ASchedulerBeginsWithAsManyRunsAsThereAre) {
   EXPECT_EQ(place.cluster->life(scheduler(0)), 2u);
 }
 
+TEST(ProcessCluster, OfAClientThatEndsWhileItFetchesNothingIsLeft) {
+  const auto token = std::make_shared<bool>(true);
+  bool is_reading = false;
+  {
+    Place place({});
+    place.run_until(200 * kMsNs);
+    place.cluster->start_client(1, [&](cluster::Member& member, actor::SeededProcess& process) {
+      Client client = member.connect({}).value();
+      const Slice slice = client.acquire_slice({.devices = 1}).value();
+      const Array array =
+          client.put(std::vector<float>(64, 1), {64}, NamedSharding(slice.mesh(), P()));
+      ASSERT_TRUE(array.ready().get().ok());
+      // What is done with the value belongs to whatever waits for it.
+      static_cast<void>(
+          array.to_host<float>().then(inline_executor(), [token](const auto&) { return *token; }));
+      is_reading = true;
+      process.wait([] { return false; }, 0);
+    });
+    const auto fetches = [&] {
+      const cluster::Member* const member = place.cluster->member(client(1));
+      return is_reading && member && member->open_data() > 0;
+    };
+    while (!fetches() && place.engine->step()) {
+    }
+    ASSERT_TRUE(fetches());
+  }
+  EXPECT_EQ(token.use_count(), 1);
+}
+
 TEST(ProcessCluster, AfterItIsHealedNobodyIsDown) {
   Place place({{.kind = Kind::kPause,
                 .at_ns = 10 * kMsNs,

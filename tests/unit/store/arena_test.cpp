@@ -92,6 +92,28 @@ TEST_F(ArenaTest, OnlyWholePagesOfWhatComesBackAreScrubbed) {
   EXPECT_EQ(scrubbed, (std::vector<std::pair<std::size_t, std::size_t>>{{4096, 4096}}));
 }
 
+TEST_F(ArenaTest, WhatItHasScrubbedIsZerosToTheLastByte) {
+  constexpr std::size_t kPages = 4 * 4096;
+  std::unique_ptr<std::byte, decltype(&std::free)> bytes(
+      static_cast<std::byte*>(std::aligned_alloc(4096, kPages)), &std::free);
+  std::memset(bytes.get(), 0, kPages);
+  Arena arena({bytes.get(), kPages}, heap_,
+              [](std::span<std::byte> pages) { std::memset(pages.data(), 0, pages.size()); });
+  std::byte* const first = arena.allocate(kLine);
+  std::byte* const second = arena.allocate(2 * 4096);
+  std::memset(first, 0x5a, kLine);
+  std::memset(second, 0x5a, 2 * 4096);
+
+  arena.release(first, kLine);
+  arena.release(second, 2 * 4096);
+
+  std::byte* const all = arena.allocate(kPages);
+  EXPECT_TRUE(arena.is_zeros(all, kPages));
+  EXPECT_EQ(std::count(all, all + kPages, std::byte{0}), static_cast<std::ptrdiff_t>(kPages));
+  arena.scrub_no_more();
+  EXPECT_FALSE(arena.is_zeros(all, kPages));
+}
+
 TEST_F(ArenaTest, PiecesOfAnySizesNeverOverlap) {
   std::mt19937 random(7);  // NOLINT: the same each time.
   std::map<std::byte*, std::size_t> pieces;

@@ -174,5 +174,41 @@ TEST(SlabCache, RefusesASlabAboveItsLimit) {
             StatusCode::kResourceExhausted);
 }
 
+/// What a slab of `owner` of so many bytes begins and ends with.
+std::pair<int, int> seen_by(SlabCache& cache, SlabOwner owner, std::size_t bytes) {
+  const Slab slab = cache.make(1, bytes, owner).value();
+  return {static_cast<int>(slab.base()[sizeof(void*) * 2]),
+          static_cast<int>(slab.base()[bytes - 1])};
+}
+
+TEST(SlabCache, WhoeverIsNotTheOwnerSeesZeros) {
+  HeapAllocator allocator;
+  SlabCache cache(allocator, {});
+  for (const std::size_t bytes : {std::size_t{64}, std::size_t{1024}, std::size_t{65536}}) {
+    const auto write = [&cache, bytes](SlabOwner owner) {
+      const Slab slab = cache.make(1, bytes, owner).value();
+      std::memset(slab.base(), 0x5a, bytes);
+    };
+
+    write(1);
+    EXPECT_EQ(seen_by(cache, 1, bytes), std::pair(0x5a, 0x5a)) << "it costs nothing for its owner";
+    EXPECT_EQ(seen_by(cache, 2, bytes), std::pair(0, 0));
+    write(0);
+    EXPECT_EQ(seen_by(cache, 2, bytes), std::pair(0, 0)) << "nobody knows whose this was";
+  }
+}
+
+TEST(SlabCache, WhatTheAllocatorHadBeforeIsNobodysToSee) {
+  CountingAllocator allocator;
+  SlabCache cache(allocator, {.cached_bytes_max = 0});
+  const std::size_t bytes = 65536;
+  {
+    const Slab slab = cache.make(1, bytes, 1).value();
+    std::memset(slab.base(), 0x5a, bytes);
+  }
+
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(seen_by(cache, 2, bytes), std::pair(0, 0));
+}
+
 }  // namespace
 }  // namespace seaway::store

@@ -45,7 +45,7 @@ TEST(Settings, AreDefaultsWhenNobodySaysAnything) {
   ClusterConfig expected;
   expected.directory = "/run/seaway";
   EXPECT_EQ(settings.config, expected);
-  EXPECT_EQ(settings.all.size(), 18u);
+  EXPECT_EQ(settings.all.size(), 19u);
   for (const Setting& one : settings.all) EXPECT_EQ(one.origin, "default") << one.key;
 }
 
@@ -56,6 +56,7 @@ hosts = 3
 device_memory = "64MiB"
 host_memory = 4096
 threads = 5
+backend = "pjrt:/plugin.so"
 listen = "tls:0.0.0.0:0"
 join = "tls:[fe80::1]:4711"
 advertise = "host.example.org"
@@ -76,6 +77,7 @@ drain_ms = 30)")
                                   .device_memory = std::uint64_t{64} << 20,
                                   .host_memory = 4096,
                                   .threads = 5,
+                                  .backend = "pjrt:/plugin.so",
                                   .listen = "tls:0.0.0.0:0",
                                   .join = "tls:[fe80::1]:4711",
                                   .advertise = "host.example.org",
@@ -132,12 +134,12 @@ TEST(Settings, AnUnknownKeyIsAnErrorThatNamesTheNearest) {
   EXPECT_EQ(told(of_file("\ndevice = 4")),
             "INVALID_ARGUMENT: cluster.toml:2:1: no setting is called 'device'; did you mean "
             "devices?");
-  EXPECT_EQ(
-      told(of_file("[cluster]\nislands = 2")),
-      "INVALID_ARGUMENT: cluster.toml:1:2: no setting is called 'cluster'; there are: "
-      "islands devices hosts device_memory host_memory threads listen join advertise directory "
-      "token_file "
-      "ca_file cert_file key_file log_level heartbeat_ms silence_ms drain_ms");
+  EXPECT_EQ(told(of_file("[cluster]\nislands = 2")),
+            "INVALID_ARGUMENT: cluster.toml:1:2: no setting is called 'cluster'; there are: "
+            "islands devices hosts device_memory host_memory threads backend listen join advertise "
+            "directory "
+            "token_file "
+            "ca_file cert_file key_file log_level heartbeat_ms silence_ms drain_ms");
   EXPECT_EQ(told(of_flag("isles", "4")).substr(0, 56),
             "INVALID_ARGUMENT: --isles: no setting is called 'isles';");
 }

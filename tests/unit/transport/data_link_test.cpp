@@ -174,6 +174,57 @@ TEST_F(DataLinkTest, WhatIsNotOfferedIsNotToBeHad) {
   EXPECT_EQ(ended_[0].status.code(), StatusCode::kInputLost);
 }
 
+/// What a stranger might say.
+class DataLinkStrangerTest : public DataLinkTest {
+ protected:
+  DataLinkStrangerTest() {
+    auto [one, other] = make_pair_of_sockets();
+    stranger_ = std::move(other);
+    maker_ = std::make_unique<DataLink>(std::move(one), [this](DataKey key) {
+      const auto found = offers_.find(key);
+      return found == offers_.end() ? nullptr : found->second;
+    });
+  }
+  /// Whether all of it was taken.
+  bool ask(DataKey key, std::uint64_t end) {
+    const auto bytes = DataHeader{DataHeader::Kind::kAsk, 0, key, 0, 0, end}.to_bytes();
+    const DataSocket::ConstPiece piece(bytes);
+    return stranger_->write(std::span(&piece, 1)).bytes == bytes.size();
+  }
+  void hear() {
+    for (int turn = 0; turn < 100; ++turn) {
+      maker_->readable();
+      maker_->writable();
+      maker_->run(kChunk);
+    }
+  }
+
+  std::unique_ptr<DataSocket> stranger_;
+};
+
+TEST_F(DataLinkStrangerTest, WhoAsksTwiceForOneThingIsNotBelieved) {
+  offer({1, 0}, 1, 64 * kChunk);
+  ASSERT_TRUE(ask({1, 0}, 64 * kChunk));
+  hear();
+  ASSERT_FALSE(maker_->has_ended());
+
+  ASSERT_TRUE(ask({1, 0}, 64 * kChunk));
+  hear();
+
+  EXPECT_TRUE(maker_->has_ended());
+}
+
+TEST_F(DataLinkStrangerTest, WhoDoesNotReadAnswersIsNotHeardForEver) {
+  std::uint64_t asked = 0;
+  for (int rounds = 0; rounds < 100'000; ++rounds) {
+    if (!ask({++asked, 0}, 1)) break;
+    if (rounds % 64 == 0) hear();
+  }
+
+  EXPECT_LT(asked, 50'000u) << "its questions stay in the socket, as no room is left for answers";
+  EXPECT_FALSE(maker_->has_ended());
+}
+
 TEST_F(DataLinkTest, WhatIsShorterThanWasAskedForIsNotSent) {
   connect();
   offer({1, 0}, 1, 99);

@@ -79,6 +79,9 @@ TEST_F(NearMemoryTest, WhatIsNotLendableIsNotLent) {
   EXPECT_FALSE(lender_.lend(region_.bytes.data(), 64)) << "its table";
   EXPECT_FALSE(reader_->lend(elsewhere, 64)) << "it has nothing";
   EXPECT_TRUE(reader_->lendable().empty());
+  const std::span<std::byte> all = lender_.lendable();
+  EXPECT_FALSE(lender_.lend(all.data(), all.size() + 64)) << "its end lies elsewhere";
+  EXPECT_TRUE(lender_.lend(all.data(), all.size()));
 }
 
 TEST_F(NearMemoryTest, NoMoreIsLentThanTheLimit) {

@@ -76,7 +76,7 @@ TEST(Packets, ABitThatChangedIsSeenWhereverItIs) {
 TEST(Packets, WhatIsNoneIsRefusedAndSoIsAllBehindIt) {
   const std::vector<std::tuple<std::size_t, std::uint8_t, std::string>> wrongs = {
       {0, 0, "bytes that are no packet"},
-      {2, 9, "version 9 of packets; this is version 3"},
+      {2, 9, "version 9 of packets; this is version 4"},
       {7, 0xff, "a header whose checksum is wrong"},
       {58, 1, "a frame whose checksum is wrong"}};
   for (const auto& [at, value, text] : wrongs) {

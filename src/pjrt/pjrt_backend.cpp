@@ -1,0 +1,186 @@
+// Gangs of a plugin's devices: their threads, their ends, and those that do not end.
+
+#include "pjrt/pjrt_backend.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "base/check.hpp"
+
+namespace seaway::pjrt {
+
+/// One gang that was started.
+struct PjrtBackend::Job {
+  std::shared_ptr<const PjrtExecutable> executable;
+  std::vector<function::ShardedBuffer> operands, outputs;
+  std::vector<DeviceId> devices;
+  device::GangDone done;
+  WaitsFor waits_for = 0;
+  bool is_given_up = false;  // Guarded by Shared::mutex.
+};
+
+/// What threads that hang may outlive the backend with.
+struct PjrtBackend::Shared {
+  std::mutex mutex;
+  std::condition_variable changed;
+  // Guarded by mutex.
+  bool is_open = true;
+  std::size_t compiling = 0;
+  std::vector<std::shared_ptr<Job>> running;  // Those given up as well, until they end.
+  // The backend's, until it is closed.
+  actor::Engine* engine = nullptr;
+  std::function<void()> on_progress;
+  device::DeviceLost lost;  // Set before any work; called on the control thread.
+
+  /// Runs `work` on the control thread, unless the backend is closed by then. Holding the mutex.
+  void post(std::function<void()> work) {
+    if (is_open) engine->post(std::move(work));
+  }
+  std::size_t hanging() const {
+    return static_cast<std::size_t>(std::count_if(
+        running.begin(), running.end(), [](const auto& job) { return job->is_given_up; }));
+  }
+};
+
+PjrtBackend::PjrtBackend(actor::Engine& engine, function::TbbParallelism& arena,
+                         std::function<void()> on_progress, Target target, Limits limits)
+    : target_(std::move(target)),
+      host_(engine, arena, on_progress),
+      shared_(std::make_shared<Shared>()),
+      gangs_(std::make_unique<actor::Background>(
+          actor::Background::Limits{.threads_max = limits.gangs_max})),
+      compilations_(std::make_unique<actor::Background>(
+          actor::Background::Limits{.threads_max = limits.compilations_max})) {
+  shared_->engine = &engine;
+  shared_->on_progress = std::move(on_progress);
+}
+
+PjrtBackend::~PjrtBackend() { close(); }
+
+void PjrtBackend::close() {
+  std::unique_lock lock(shared_->mutex);
+  shared_->is_open = false;
+  shared_->changed.wait(lock, [this] {
+    return shared_->compiling == 0 && shared_->running.size() == shared_->hanging();
+  });
+  const bool hangs = !shared_->running.empty();
+  lock.unlock();
+  // A thread that hangs can neither be ended nor waited for.
+  if (hangs) (void)gangs_.release();
+  gangs_.reset();
+  compilations_.reset();
+}
+
+void PjrtBackend::watch(device::DeviceLost lost) { shared_->lost = std::move(lost); }
+
+void PjrtBackend::compile(function::Graph graph, function::AxisSizes axes,
+                          device::CompileDone done) {
+  {
+    std::lock_guard guard(shared_->mutex);
+    if (!shared_->is_open) return;
+    ++shared_->compiling;
+  }
+  compilations_->submit([shared = shared_, target = target_, graph = std::move(graph),
+                         axes = std::move(axes), done = std::move(done)] {
+    Result<std::shared_ptr<const function::Executable>> result = Status();
+    auto executable = PjrtExecutable::compile(target, graph, axes);
+    if (executable.ok()) {
+      result = std::shared_ptr<const function::Executable>(std::move(*executable));
+    } else {
+      result = executable.status();
+    }
+    std::lock_guard guard(shared->mutex);
+    --shared->compiling;
+    shared->post([shared, result = std::move(result), done] {
+      done(result);
+      shared->on_progress();
+    });
+    shared->changed.notify_all();
+  });
+}
+
+Status PjrtBackend::run(const device::GangWork&, std::optional<DeviceId>&) {
+  SEAWAY_CHECK(!"a gang of a plugin runs beside the control thread");
+  return {};
+}
+
+void PjrtBackend::start(const device::GangWork& work, std::uint64_t cost_ns,
+                        device::GangDone done) {
+  const auto* const executable = dynamic_cast<const PjrtExecutable*>(work.executable);
+  if (executable == nullptr) return host_.start(work, cost_ns, std::move(done));
+  auto job = std::make_shared<Job>();
+  job->executable = executable->shared_from_this();
+  job->operands.assign(work.operands.begin(), work.operands.end());
+  job->outputs.assign(work.outputs.begin(), work.outputs.end());
+  job->devices.assign(work.devices().begin(), work.devices().end());
+  SEAWAY_CHECK(job->devices.size() == work.shards, job->devices.size(), work.shards);
+  job->done = std::move(done);
+  {
+    std::lock_guard guard(shared_->mutex);
+    if (!shared_->is_open) return;
+    shared_->running.push_back(job);
+  }
+  gangs_->submit([shared = shared_, job] {
+    std::uint64_t begin_ns = 0;
+    {
+      std::lock_guard guard(shared->mutex);
+      if (!shared->is_open) {
+        std::erase(shared->running, job);
+        shared->changed.notify_all();
+        return;
+      }
+      begin_ns = shared->engine->clock().now_ns();
+    }
+    std::vector<std::uint32_t> devices(job->devices.begin(), job->devices.end());
+    LaunchEnd end = job->executable->launch(job->operands, job->outputs, devices, job->waits_for);
+    PjrtBackend::end(shared, job, std::move(end), begin_ns);
+  });
+}
+
+void PjrtBackend::end(const std::shared_ptr<Shared>& shared, const std::shared_ptr<Job>& job,
+                      LaunchEnd launched, std::uint64_t begin_ns) {
+  std::lock_guard guard(shared->mutex);
+  std::erase(shared->running, job);
+  if (shared->is_open) {
+    device::GangEnd end{.status = std::move(launched.status),
+                        .begin_ns = begin_ns,
+                        .end_ns = shared->engine->clock().now_ns()};
+    if (launched.refused) end.unlaunched_on = job->devices[*launched.refused];
+    std::optional<DeviceId> lost;
+    if (launched.lost) lost = job->devices[*launched.lost];
+    shared->post([shared, job, end = std::move(end), lost] {
+      if (lost && shared->lost) shared->lost(*lost, end.status.message());
+      job->done(end);
+      shared->on_progress();
+    });
+  }
+  shared->changed.notify_all();
+}
+
+void PjrtBackend::start_stage(const device::StageWork& work, std::uint64_t cost_ns,
+                              device::GangDone done) {
+  host_.start_stage(work, cost_ns, std::move(done));
+}
+
+std::optional<DeviceId> PjrtBackend::give_up(std::span<const DeviceId> devices) {
+  std::lock_guard guard(shared_->mutex);
+  for (const std::shared_ptr<Job>& job : shared_->running) {
+    if (job->is_given_up ||
+        !std::equal(devices.begin(), devices.end(), job->devices.begin(), job->devices.end())) {
+      continue;
+    }
+    job->is_given_up = true;
+    shared_->changed.notify_all();
+    return job->devices[job->waits_for];
+  }
+  return {};
+}
+
+void PjrtBackend::copy(std::uint64_t bytes, std::function<void()> body,
+                       std::function<void()> done) {
+  host_.copy(bytes, std::move(body), std::move(done));
+}
+
+}  // namespace seaway::pjrt

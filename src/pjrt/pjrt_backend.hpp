@@ -1,0 +1,67 @@
+// PjrtBackend: the devices of a plugin, for one island.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "actor/background.hpp"
+#include "actor/engine.hpp"
+#include "device/cpu_backend.hpp"
+#include "function/tbb_parallelism.hpp"
+#include "pjrt/pjrt_executable.hpp"
+
+namespace seaway::pjrt {
+
+/// Gangs run beside the control thread, at most Limits::gangs_max at once, each in a thread that
+/// waits for the plugin; so does compiling. Device d of the island is device d of the client.
+/// Users' own C++, and copies, are the host's work and stay there, on the arena.
+class PjrtBackend final : public device::Backend {
+ public:
+  struct Limits {
+    /// More unfinished gangs with collectives than 32 have made plugins stand still for ever.
+    std::size_t gangs_max = 16;
+    std::size_t compilations_max = 8;  // At once; further ones wait.
+  };
+
+  PjrtBackend(actor::Engine& engine, function::TbbParallelism& arena,
+              std::function<void()> on_progress, Target target)
+      : PjrtBackend(engine, arena, std::move(on_progress), std::move(target), Limits()) {}
+  PjrtBackend(actor::Engine& engine, function::TbbParallelism& arena,
+              std::function<void()> on_progress, Target target, Limits limits);
+  /// Closes it.
+  ~PjrtBackend() override;
+
+  /// A device is lost when the plugin says that it is not available, after it has taken a gang.
+  void watch(device::DeviceLost lost) override;
+  void compile(function::Graph graph, function::AxisSizes axes, device::CompileDone done) override;
+  /// Never: small programs run inside the thread that enqueues them.
+  bool runs_inline(std::uint64_t) const override { return false; }
+  Status run(const device::GangWork& work, std::optional<DeviceId>& unlaunched_on) override;
+  void start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) override;
+  void start_stage(const device::StageWork& work, std::uint64_t cost_ns,
+                   device::GangDone done) override;
+  /// The device that is waited for. One that a plugin's call hangs on has no other way to end.
+  std::optional<DeviceId> give_up(std::span<const DeviceId> devices) override;
+  void copy(std::uint64_t bytes, std::function<void()> body, std::function<void()> done) override;
+  /// What was given up may go on in the plugin for ever: it is left behind, with the plugin's
+  /// client, until the process ends.
+  void close() override;
+
+ private:
+  struct Job;
+  struct Shared;
+  static void end(const std::shared_ptr<Shared>& shared, const std::shared_ptr<Job>& job,
+                  LaunchEnd launched, std::uint64_t begin_ns);
+
+  const Target target_;
+  device::CpuBackend host_;
+  const std::shared_ptr<Shared> shared_;
+  std::unique_ptr<actor::Background> gangs_, compilations_;  // None after close().
+};
+
+}  // namespace seaway::pjrt

@@ -1,0 +1,429 @@
+// Compiling a function for a plugin, and running gangs of it there.
+
+#include "pjrt/pjrt_executable.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.hpp"
+#include "pjrt/compile_options.hpp"
+
+namespace seaway::pjrt {
+namespace {
+
+/// Of a device's memory, and of its products; guesses that only have to be of the right size.
+constexpr std::uint64_t kBytesPerNs = 8, kOperationsPerNs = 50;
+constexpr std::uint64_t kLaunchNs = 50'000;
+
+std::uint64_t estimate_ns(const function::Graph& graph) {
+  std::uint64_t bytes = 0, operations = 0;
+  for (const function::Instruction& one : graph.instructions) {
+    bytes += one.type.bytes();
+    if (one.op != function::Op::kDotGeneral) continue;
+    std::uint64_t each = 2;
+    const TensorType& lhs = graph.instructions[one.operands[0]].type;
+    for (const std::int64_t dim : one.dot.lhs_contract) {
+      each *= static_cast<std::uint64_t>(lhs.shape[static_cast<std::size_t>(dim)]);
+    }
+    operations += each * static_cast<std::uint64_t>(one.type.elements());
+  }
+  return kLaunchNs + bytes / kBytesPerNs + operations / kOperationsPerNs;
+}
+
+/// How many shards exchange values, or know which they are; 0: each is on its own.
+std::size_t spanned(const function::Graph& graph, const function::AxisSizes& axes) {
+  const bool spans = std::any_of(
+      graph.instructions.begin(), graph.instructions.end(),
+      [](const function::Instruction& one) { return one.op >= function::Op::kAllReduce; });
+  return spans ? static_cast<std::size_t>(function::shard_count(axes)) : 0;
+}
+static_assert(function::Op::kAxisIndex > function::Op::kPermute &&
+              function::Op::kPermute > function::Op::kAllReduce &&
+              function::Op::kScatterAddRows < function::Op::kAllReduce);
+
+std::vector<TensorType> types_of(const function::Graph& graph,
+                                 const std::vector<function::ValueId>& values) {
+  std::vector<TensorType> types;
+  for (const function::ValueId value : values) types.push_back(graph.instructions[value].type);
+  return types;
+}
+
+/// Each output may be made in a copy of an operand of its type.
+function::OutputOperandPairs donations(const function::Graph& graph) {
+  function::OutputOperandPairs pairs;
+  std::vector<bool> is_taken(graph.parameters.size());
+  for (std::size_t output = 0; output < graph.outputs.size(); ++output) {
+    for (std::size_t operand = 0; operand < is_taken.size(); ++operand) {
+      if (is_taken[operand] || graph.parameter_type(operand) != graph.output_type(output)) continue;
+      is_taken[operand] = true;
+      pairs.emplace_back(output, operand);
+      break;
+    }
+  }
+  return pairs;
+}
+
+std::size_t bytes_of(std::span<const TensorType> types) {
+  std::size_t bytes = 0;
+  for (const TensorType& type : types) bytes += (type.bytes() + 63) / 64 * 64;
+  return bytes;
+}
+
+/// Values without a byte have no address; plugins want one.
+const std::byte* address_of(const function::ShardedBuffer& buffer, std::size_t shard) {
+  alignas(64) static constexpr std::byte kNothing[64] = {};
+  return buffer.base == nullptr ? kNothing : buffer.shard(shard);
+}
+
+void keep_first(Status& status, Status next) {
+  if (status.ok()) status = std::move(next);
+}
+
+}  // namespace
+
+/// What one launch has in the plugin. Ends in the opposite order: results first, code last.
+struct PjrtExecutable::Gang {
+  std::span<const function::ShardedBuffer> operands, outputs;
+  std::span<const std::uint32_t> devices;
+  std::shared_ptr<const Code> code;
+  std::vector<std::vector<LentBuffer>> lent;  // Of each shard, its operands,
+  std::vector<Promises> promised;             // or these.
+  std::vector<std::vector<Buffer>> results;   // Of each shard that was enqueued.
+  std::vector<Event> complete;                // Of each shard that was enqueued.
+
+  std::vector<abi::Buffer*> operands_of(std::size_t shard) const {
+    std::vector<abi::Buffer*> buffers;
+    if (!promised.empty()) {
+      for (const Buffer& buffer : promised[shard].buffers) buffers.push_back(buffer.get());
+    } else {
+      for (const LentBuffer& one : lent[shard]) buffers.push_back(one.buffer.get());
+    }
+    return buffers;
+  }
+};
+
+PjrtExecutable::PjrtExecutable(Target target, const function::Graph& graph,
+                               const function::AxisSizes& axes, Limits limits)
+    : target_(std::move(target)),
+      name_(graph.name),
+      parameters_(types_of(graph, graph.parameters)),
+      outputs_(types_of(graph, graph.outputs)),
+      text_(function::to_stablehlo(
+          graph, axes,
+          target_.way == InputWay::kPromised ? donations(graph) : function::OutputOperandPairs())),
+      spans_(spanned(graph, axes)),
+      cost_ns_(estimate_ns(graph)),
+      limits_(limits) {}
+
+Result<std::shared_ptr<const PjrtExecutable>> PjrtExecutable::compile(
+    Target target, const function::Graph& graph, const function::AxisSizes& axes, Limits limits) {
+  if (Status status = function::validate(graph, axes); !status.ok()) return status;
+  std::shared_ptr<PjrtExecutable> made(new PjrtExecutable(std::move(target), graph, axes, limits));
+  const std::size_t devices = made->target_.client->devices().size();
+  if (made->spans_ > devices) {
+    return invalid_argument("function " + graph.name + " spans " + std::to_string(made->spans_) +
+                            " devices, and plugin " + made->target_.client->plugin().path() +
+                            " has " + std::to_string(devices) + " here");
+  }
+  std::vector<std::uint32_t> first;
+  for (std::uint32_t i = 0; i < made->spans_; ++i) first.push_back(i);
+  auto code = made->code_for(first);
+  if (!code.ok()) return code.status();
+  made->scratch_bytes_ = bytes_of(made->outputs_) + ((*code)->temporary_bytes + 63) / 64 * 64;
+  if (made->target_.way == InputWay::kPromised) made->scratch_bytes_ += bytes_of(made->parameters_);
+  return std::shared_ptr<const PjrtExecutable>(std::move(made));
+}
+
+function::OutputOperandPairs PjrtExecutable::in_place() const {
+  return function::pairs_of_one_size(parameters_, outputs_);
+}
+
+std::size_t PjrtExecutable::device_lists() const {
+  std::lock_guard guard(mutex_);
+  return codes_.size();
+}
+
+Result<std::shared_ptr<const Code>> PjrtExecutable::code_for(
+    std::span<const std::uint32_t> devices) const {
+  std::vector<std::uint32_t> list;
+  if (spans_ > 0) list.assign(devices.begin(), devices.end());
+  // Whoever needs the same code waits for it here; so do, rarely, those who need another one.
+  std::lock_guard guard(mutex_);
+  if (const auto found = codes_.find(list); found != codes_.end()) return found->second;
+  std::vector<int> ids;
+  for (const std::uint32_t device : list) ids.push_back(target_.client->devices()[device].id);
+  auto code = make_code(spans_ > 0 ? gang_options(ids) : portable_options());
+  if (!code.ok()) {
+    return Status(code.status().code(), "function " + name_ + " does not compile on plugin " +
+                                            target_.client->plugin().path() + ": " +
+                                            code.status().message());
+  }
+  if (codes_.size() >= limits_.device_lists_max) codes_.erase(codes_.begin());
+  return codes_[list] = std::make_shared<const Code>(std::move(*code));
+}
+
+Result<Code> PjrtExecutable::make_code(const std::string& options) const {
+  const Client& client = *target_.client;
+  const std::string key = client.identity() + "\n" + options + "\n" + text_;
+  if (target_.cache) {
+    if (const auto kept = target_.cache->find(key)) {
+      auto code = client.load(*kept);
+      if (code.ok() && check(*code).ok()) return code;
+      // What the plugin does not take is of no use: it is compiled, and kept instead.
+    }
+  }
+  auto code = client.compile(text_, options);
+  if (!code.ok()) return code;
+  if (Status status = check(*code); !status.ok()) return status;
+  if (target_.cache) {
+    // A program that cannot be serialized, or a full disk, costs the next process a compilation.
+    if (const auto bytes = client.serialize(*code); bytes.ok()) {
+      (void)target_.cache->keep(key, *bytes);
+    }
+  }
+  return code;
+}
+
+/// The plugin would read and write whatever it is given: that it means the same is checked here.
+Status PjrtExecutable::check(const Code& code) const {
+  if (code.outputs == outputs_) return {};
+  std::string there, here;
+  for (const TensorType& type : code.outputs) there += " " + to_string(type);
+  for (const TensorType& type : outputs_) here += " " + to_string(type);
+  return protocol_error("the plugin's program gives" + there + ", and the function" + here);
+}
+
+Status PjrtExecutable::check(std::span<const function::ShardedBuffer> operands,
+                             std::span<const function::ShardedBuffer> outputs,
+                             std::span<const std::uint32_t> devices) const {
+  const auto wrong = [this](const std::string& what) {
+    return invalid_argument("function " + name_ + ": " + what);
+  };
+  if (operands.size() != parameters_.size() || outputs.size() != outputs_.size()) {
+    return wrong(std::to_string(operands.size()) + " operands and " +
+                 std::to_string(outputs.size()) + " outputs, where it has " +
+                 std::to_string(parameters_.size()) + " and " + std::to_string(outputs_.size()));
+  }
+  if (devices.empty() || (spans_ > 0 && devices.size() != spans_)) {
+    return wrong(std::to_string(devices.size()) + " shards, where it spans " +
+                 std::to_string(spans_));
+  }
+  for (const std::uint32_t device : devices) {
+    if (device < target_.client->devices().size()) continue;
+    return wrong("device " + std::to_string(device) + " of " +
+                 std::to_string(target_.client->devices().size()));
+  }
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i].base == nullptr && parameters_[i].bytes() > 0) {
+      return wrong("operand " + std::to_string(i) + " is nowhere");
+    }
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].base == nullptr && outputs_[i].bytes() > 0) {
+      return wrong("output " + std::to_string(i) + " is nowhere");
+    }
+  }
+  return {};
+}
+
+Status PjrtExecutable::run(std::span<const function::ShardedBuffer> operands,
+                           std::span<const function::ShardedBuffer> outputs,
+                           function::ShardedBuffer, std::size_t shards,
+                           function::Parallelism*) const {
+  std::vector<std::uint32_t> devices;
+  const std::size_t count = target_.client->devices().size();
+  for (std::size_t s = 0; s < shards; ++s) devices.push_back(static_cast<std::uint32_t>(s % count));
+  WaitsFor waits_for = 0;
+  return launch(operands, outputs, devices, waits_for).status;
+}
+
+LaunchEnd PjrtExecutable::launch(std::span<const function::ShardedBuffer> operands,
+                                 std::span<const function::ShardedBuffer> outputs,
+                                 std::span<const std::uint32_t> devices,
+                                 WaitsFor& waits_for) const {
+  LaunchEnd end;
+  end.status = check(operands, outputs, devices);
+  if (!end.status.ok()) return end;
+  std::size_t refused = 0;
+  const auto charge = target_.ledger->charge(devices, scratch_bytes_, refused);
+  if (!charge.ok()) return {.status = charge.status(), .refused = refused};
+  auto code = code_for(devices);
+  if (!code.ok()) return {.status = code.status()};
+  Gang gang{operands, outputs, devices, std::move(*code), {}, {}, {}, {}};
+  Status status = give_operands(gang);
+  if (status.ok()) status = execute(gang, waits_for, end);
+  if (!gang.promised.empty()) {
+    if (status.ok()) {
+      status = keep_promises(gang);
+    } else {
+      break_promises(gang, 0, status);
+    }
+  }
+  // Whatever has happened: what is enqueued reads operands, which go back to others now.
+  keep_first(status, wait_for_shards(gang, waits_for, end));
+  keep_first(status, give_back(gang));
+  // Operands are the host's again by now: an output may lie where one of them was.
+  if (status.ok()) status = copy_outputs(gang);
+  if (!status.ok()) {
+    end.status =
+        Status(status.code(), "function " + name_ + " on plugin " +
+                                  target_.client->plugin().path() + ": " + status.message());
+  }
+  return end;
+}
+
+Status PjrtExecutable::give_operands(Gang& gang) const {
+  const Client& client = *target_.client;
+  for (std::size_t s = 0; s < gang.devices.size(); ++s) {
+    const PluginDevice& device = client.devices()[gang.devices[s]];
+    if (target_.way == InputWay::kPromised && !parameters_.empty()) {
+      auto promises = client.promise(device, parameters_);
+      if (!promises.ok()) return promises.status();
+      gang.promised.push_back(std::move(*promises));
+      continue;
+    }
+    gang.lent.emplace_back();
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      auto lent = client.lend(device, parameters_[i], address_of(gang.operands[i], s));
+      if (!lent.ok()) return lent.status();
+      gang.lent[s].push_back(std::move(*lent));
+    }
+  }
+  return {};
+}
+
+/// One call for all devices where they meet, with a number that no other gang has; else one each.
+Status PjrtExecutable::execute(Gang& gang, WaitsFor& waits_for, LaunchEnd& end) const {
+  const Client& client = *target_.client;
+  const std::size_t shards = gang.devices.size();
+  const std::size_t at_once = spans_ > 0 ? shards : 1;
+  const int launch = target_.client->next_launch();
+  for (std::size_t first = 0; first < shards; first += at_once) {
+    waits_for = static_cast<std::uint32_t>(first);
+    std::vector<std::vector<abi::Buffer*>> operands, results;
+    std::vector<abi::Buffer* const*> operand_lists;
+    std::vector<abi::Buffer**> result_lists;
+    std::vector<abi::Event*> complete(at_once);
+    for (std::size_t s = first; s < first + at_once; ++s) {
+      operands.push_back(gang.operands_of(s));
+      results.emplace_back(outputs_.size());
+    }
+    for (std::size_t i = 0; i < at_once; ++i) {
+      operand_lists.push_back(operands[i].data());
+      result_lists.push_back(results[i].data());
+    }
+    abi::ExecuteOptions options;
+    options.head.struct_size = abi::size_of<abi::ExecuteOptions>();
+    options.launch_id = launch;
+    abi::LoadedExecutableExecute args;
+    args.executable = gang.code->loaded.get();
+    args.options = &options;
+    args.arguments = operand_lists.data();
+    args.devices = at_once;
+    args.arguments_count = parameters_.size();
+    args.outputs = result_lists.data();
+    args.complete_events = complete.data();
+    if (spans_ == 0) args.execute_device = client.devices()[gang.devices[first]].device;
+    if (Status status = call(client.api(), args); !status.ok()) {
+      if (status.code() == StatusCode::kResourceExhausted ||
+          status.code() == StatusCode::kDeviceLost) {
+        end.refused = first;
+      }
+      return status;
+    }
+    for (std::size_t i = 0; i < at_once; ++i) {
+      gang.results.emplace_back();
+      for (abi::Buffer* const result : results[i]) {
+        gang.results.back().emplace_back(client.api(), result);
+      }
+      gang.complete.emplace_back(client.api(), complete[i]);
+    }
+  }
+  return {};
+}
+
+/// Those from `first` on, counted over all shards, become poison: nobody waits for them for ever.
+void PjrtExecutable::break_promises(Gang& gang, std::size_t first, const Status& cause) const {
+  const std::size_t count = parameters_.size();
+  for (std::size_t i = first; i < gang.promised.size() * count; ++i) {
+    Promises& promises = gang.promised[i / count];
+    if (!target_.client->poison(promises, i % count, cause).ok()) promises.transfers.reset();
+    if (!promises.transfers) i = (i / count + 1) * count - 1;
+  }
+}
+
+Status PjrtExecutable::keep_promises(Gang& gang) const {
+  const Client& client = *target_.client;
+  Status status;
+  std::vector<Event> events;
+  const std::size_t count = parameters_.size();
+  for (std::size_t i = 0; i < gang.promised.size() * count && status.ok(); ++i) {
+    const std::size_t operand = i % count;
+    auto event =
+        client.fulfil(gang.promised[i / count], operand,
+                      address_of(gang.operands[operand], i / count), parameters_[operand].bytes());
+    if (event.ok()) {
+      events.push_back(std::move(*event));
+    } else {
+      status = event.status();
+      break_promises(gang, i, status);
+    }
+  }
+  for (const Event& event : events) {
+    if (event) keep_first(status, await(event));
+  }
+  return status;
+}
+
+Status PjrtExecutable::wait_for_shards(Gang& gang, WaitsFor& waits_for, LaunchEnd& end) const {
+  Status first;
+  for (std::size_t s = 0; s < gang.complete.size(); ++s) {
+    waits_for = static_cast<std::uint32_t>(s);
+    if (!gang.complete[s]) continue;
+    Status status = await(gang.complete[s]);
+    if (status.ok()) continue;
+    if (status.code() == StatusCode::kDeviceLost && !end.lost) end.lost = s;
+    keep_first(first, std::move(status));
+  }
+  return first;
+}
+
+Status PjrtExecutable::copy_outputs(Gang& gang) const {
+  Status status;
+  std::vector<Event> events;
+  for (std::size_t s = 0; s < gang.results.size() && status.ok(); ++s) {
+    for (std::size_t i = 0; i < outputs_.size() && status.ok(); ++i) {
+      if (outputs_[i].bytes() == 0) continue;
+      if (!gang.results[s][i]) {
+        status = protocol_error("the plugin gave no output " + std::to_string(i));
+        break;
+      }
+      auto event =
+          target_.client->read(gang.results[s][i], gang.outputs[i].shard(s), outputs_[i].bytes());
+      if (event.ok()) {
+        events.push_back(std::move(*event));
+      } else {
+        status = event.status();
+      }
+    }
+  }
+  for (const Event& event : events) {
+    if (event) keep_first(status, await(event));
+  }
+  return status;
+}
+
+/// Returns when the plugin reads nothing of ours any more.
+Status PjrtExecutable::give_back(Gang& gang) {
+  gang.promised.clear();
+  Status status;
+  for (std::vector<LentBuffer>& shard : gang.lent) {
+    for (LentBuffer& one : shard) {
+      one.buffer.reset();
+      keep_first(status, await(one.released));
+    }
+  }
+  return status;
+}
+
+}  // namespace seaway::pjrt

@@ -1,0 +1,125 @@
+// PjrtExecutable: a function of Seaway's that a plugin has compiled.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "function/executable.hpp"
+#include "pjrt/client.hpp"
+#include "pjrt/executable_cache.hpp"
+#include "pjrt/ledger.hpp"
+
+namespace seaway::pjrt {
+
+/// How operands reach the devices.
+enum class InputWay : std::uint8_t {
+  kLent,      // The plugin reads them where they lie. Only devices in host memory can.
+  kPromised,  // Programs are enqueued on promises, which are kept while they are under way. The
+              // copies are the plugin's, so that outputs may be made in them: they are donated.
+};
+
+/// What functions are compiled for. All of it outlives its executables.
+struct Target {
+  std::shared_ptr<Client> client;
+  std::shared_ptr<Ledger> ledger;
+  std::shared_ptr<ExecutableCache> cache;  // May be null: nothing is kept.
+  InputWay way = InputWay::kLent;
+};
+
+/// Which shard of a launch is waited for; any thread.
+using WaitsFor = std::atomic<std::uint32_t>;
+
+/// The end of a launch. Nothing of it is under way any more.
+struct LaunchEnd {
+  Status status = {};
+  /// The shard whose device refused it: nothing was written to any output.
+  std::optional<std::size_t> refused = {};
+  /// The shard whose device is gone.
+  std::optional<std::size_t> lost = {};
+};
+
+/// Thread-safe, as all executables. Calls block while the plugin works: not on a control thread.
+class PjrtExecutable final : public function::Executable,
+                             public std::enable_shared_from_this<PjrtExecutable> {
+ public:
+  struct Limits {
+    /// Lists of devices for which a function with collectives is compiled at once; when there are
+    /// more, one that is not being used is forgotten.
+    std::size_t device_lists_max = 64;
+  };
+
+  /// Compiles for the first devices of the target. Errors: kInvalidArgument for a graph that does
+  /// not validate, or that spans more devices than there are; those of the plugin, with the
+  /// function's name; kProtocolError when the plugin has made something else of it.
+  static Result<std::shared_ptr<const PjrtExecutable>> compile(Target target,
+                                                               const function::Graph& graph,
+                                                               const function::AxisSizes& axes) {
+    return compile(std::move(target), graph, axes, Limits());
+  }
+  static Result<std::shared_ptr<const PjrtExecutable>> compile(Target target,
+                                                               const function::Graph& graph,
+                                                               const function::AxisSizes& axes,
+                                                               Limits limits);
+
+  const std::vector<TensorType>& parameter_types() const override { return parameters_; }
+  const std::vector<TensorType>& output_types() const override { return outputs_; }
+  /// What the plugin takes for one shard beside Seaway's values. Nothing of ours lies there: room
+  /// that is reserved as work space is room that the plugin may have.
+  std::size_t scratch_bytes() const override { return scratch_bytes_; }
+  std::uint64_t cost_ns() const override { return cost_ns_; }
+  /// Outputs are written when all shards are done.
+  function::OutputOperandPairs in_place() const override;
+  /// On the first devices.
+  Status run(std::span<const function::ShardedBuffer> operands,
+             std::span<const function::ShardedBuffer> outputs, function::ShardedBuffer scratch,
+             std::size_t shards, function::Parallelism* parallelism) const override;
+
+  /// Runs shard s on device `devices[s]` of the client. Blocks until nothing of it is under way.
+  LaunchEnd launch(std::span<const function::ShardedBuffer> operands,
+                   std::span<const function::ShardedBuffer> outputs,
+                   std::span<const std::uint32_t> devices, WaitsFor& waits_for) const;
+
+  /// Device lists that are compiled now.
+  std::size_t device_lists() const;
+
+ private:
+  struct Gang;
+
+  PjrtExecutable(Target target, const function::Graph& graph, const function::AxisSizes& axes,
+                 Limits limits);
+  Status check(std::span<const function::ShardedBuffer> operands,
+               std::span<const function::ShardedBuffer> outputs,
+               std::span<const std::uint32_t> devices) const;
+  Result<std::shared_ptr<const Code>> code_for(std::span<const std::uint32_t> devices) const;
+  Result<Code> make_code(const std::string& options) const;
+  Status check(const Code& code) const;
+  Status give_operands(Gang& gang) const;
+  Status execute(Gang& gang, WaitsFor& waits_for, LaunchEnd& end) const;
+  Status keep_promises(Gang& gang) const;
+  void break_promises(Gang& gang, std::size_t first, const Status& cause) const;
+  Status wait_for_shards(Gang& gang, WaitsFor& waits_for, LaunchEnd& end) const;
+  Status copy_outputs(Gang& gang) const;
+  static Status give_back(Gang& gang);
+
+  const Target target_;
+  const std::string name_;
+  const std::vector<TensorType> parameters_, outputs_;
+  const std::string text_;   // Its program, as StableHLO.
+  const std::size_t spans_;  // So many shards at once; 0: any number, each on its own.
+  const std::uint64_t cost_ns_;
+  const Limits limits_;
+  std::size_t scratch_bytes_ = 0;
+  mutable std::mutex mutex_;
+  /// By device list; those of no span have one entry, of an empty list. Guarded by mutex_.
+  mutable std::map<std::vector<std::uint32_t>, std::shared_ptr<const Code>> codes_;
+};
+
+}  // namespace seaway::pjrt
