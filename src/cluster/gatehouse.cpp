@@ -95,12 +95,13 @@ Result<Frame> Gatehouse::enrol(const Caller& caller, const Identity& identity,
 }
 
 Status Gatehouse::admit(ProcessId process, const Caller& caller) const {
-  if (Status status = sessions_.check_talk(process, caller); !status.ok()) return status;
+  constexpr StatusCode kNobody = StatusCode::kUnauthenticated;
+  if (Status status = sessions_.check_talk(process, caller, kNobody); !status.ok()) return status;
   const auto place = enrolment_.admit(process);
-  if (!place.ok() || place->life == caller.life) return place.status();
-  return {StatusCode::kPermissionDenied, to_string(place->name) + " is in its life " +
-                                             std::to_string(place->life) + ", and not " +
-                                             std::to_string(caller.life) + "; enrol again"};
+  if (!place.ok()) return {kNobody, place.status().message()};
+  if (place->life == caller.life) return {};
+  return {kNobody, to_string(place->name) + " is in its life " + std::to_string(place->life) +
+                       ", and not " + std::to_string(caller.life) + "; enrol again"};
 }
 
 void Gatehouse::offend(ProcessId process, const Status& offence) {

@@ -48,7 +48,8 @@ class Gatehouse {
   Status may_drain(const transport::Caller& caller, const DrainQuestion& drain);
   /// Whether `caller` may hear what runs wait for, whosever they are.
   Status may_ask_why(const transport::Caller& caller);
-  /// Whether `caller` may talk as `process`.
+  /// Whether `caller` may talk as `process`. Errors: kUnauthenticated for whoever is not enrolled
+  /// here in that life, and never will be: it begins a new one.
   Status admit(transport::ProcessId process, const transport::Caller& caller) const;
 
   /// A client did what no client may do.

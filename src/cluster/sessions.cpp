@@ -12,16 +12,17 @@ std::string Sessions::pass_of(ProcessId process, std::uint32_t life) const {
   return transport::make_pass(key_, {cluster_, process, life});
 }
 
-Status Sessions::check_talk(ProcessId process, const transport::Caller& caller) const {
+Status Sessions::check_talk(ProcessId process, const transport::Caller& caller,
+                            StatusCode without_pass) const {
   if (caller.is_local && !caller.is_own_user) {
     return {StatusCode::kPermissionDenied, caller.name + " is not the user whose cluster this is"};
   }
   const auto found = unwelcome_.find(process);
   if (found != unwelcome_.end()) return found->second;
   if (transport::check_pass(key_, {cluster_, process, caller.life}, caller.pass)) return {};
-  return {StatusCode::kPermissionDenied,
-          caller.name + " shows no pass of process " + std::to_string(process) + " in its life " +
-              std::to_string(caller.life) + "; enrol at the controller"};
+  return {without_pass, caller.name + " shows no pass of process " + std::to_string(process) +
+                            " in its life " + std::to_string(caller.life) +
+                            "; enrol at the controller"};
 }
 
 Status Sessions::check_room(const Identity& identity) const {

@@ -32,9 +32,10 @@ class Sessions {
   std::string pass_of(transport::ProcessId process, std::uint32_t life) const;
 
   /// Whether `caller` may talk as `process`. Errors: kPermissionDenied for a user of another
-  /// cluster's, or a pass that is not that life's; kUnauthenticated with the reason when the
-  /// session was ended.
-  Status check_talk(transport::ProcessId process, const transport::Caller& caller) const;
+  /// cluster's; `without_pass` for a pass that is not that life's, which may be known to others;
+  /// kUnauthenticated with the reason when the session was ended.
+  Status check_talk(transport::ProcessId process, const transport::Caller& caller,
+                    StatusCode without_pass = StatusCode::kPermissionDenied) const;
 
   // The controller's.
   /// Whether one more client of this tenant fits. kResourceExhausted.

@@ -101,10 +101,12 @@ TEST_F(GatehouseTest, WithoutAPassOrWithThatOfAnEarlierLifeNobodyTalks) {
   Caller old = talker(*first);
   old.life = 2;
 
-  EXPECT_EQ(gatehouse_.admit(first->process, with("")).code(), StatusCode::kPermissionDenied);
-  EXPECT_EQ(gatehouse_.admit(first->process, old).code(), StatusCode::kPermissionDenied);
-  EXPECT_EQ(gatehouse_.admit(first->process, talker(*client)).code(),
-            StatusCode::kPermissionDenied);
+  EXPECT_EQ(gatehouse_.admit(first->process, with("")).code(), StatusCode::kUnauthenticated);
+  EXPECT_EQ(gatehouse_.admit(first->process, old).code(), StatusCode::kUnauthenticated);
+  EXPECT_EQ(gatehouse_.admit(first->process, talker(*client)).code(), StatusCode::kUnauthenticated);
+  // Nor with a pass of a life that is over.
+  ASSERT_TRUE(enrol(worker_, {Role::kHost, 1}).ok());
+  EXPECT_EQ(gatehouse_.admit(first->process, talker(*first)).code(), StatusCode::kUnauthenticated);
 }
 
 TEST_F(GatehouseTest, EachQuestionIsOfWhoMayAskIt) {

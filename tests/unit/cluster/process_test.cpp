@@ -5,18 +5,25 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
 
+#include "actor/io_engine.hpp"
+#include "cluster/enrolment_messages.hpp"
+#include "cluster/questions.hpp"
 #include "seaway/seaway.hpp"
+#include "transport/socket_wires.hpp"
 #include "unit/transport/scratch_file.hpp"
 
 namespace seaway::cluster {
 namespace {
 
 using actor::Role;
+using transport::ProcessId;
 
 /// More than a control frame may have.
 constexpr std::size_t kLargeElements = std::size_t{6} << 20;
@@ -306,6 +313,45 @@ TEST_F(RealCluster, EndsWhatWasInFlightWithItsController) {
   EXPECT_EQ(values.status().code(), StatusCode::kControllerRestarted)
       << values.status().to_string();
   while (orphans_ < 4) std::this_thread::yield();
+}
+
+/// A role that has enrolled, and not talked with its controller yet, when that one ends. It has
+/// said nothing that somebody owes it an answer to.
+TEST_F(RealCluster, WhoHasEnrolledWithTheControllerBeforeHearsThatItIsNobody) {
+  const RoleName scheduler{Role::kIsland, 0};
+  ASSERT_TRUE(start({Role::kController, 0}).ok());
+  const auto engine = actor::make_io_engine(*clock_);
+  const auto answer =
+      ask_now(*engine, controller(), 0, EnrolQuestion{scheduler}, 30'000'000'000, {});
+  ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+  const auto enrolled = read_enrolled(*answer);
+  ASSERT_TRUE(enrolled.ok()) << enrolled.status().to_string();
+
+  end({Role::kController, 0});
+  ASSERT_TRUE(start({Role::kController, 0}, 2).ok());
+  std::unique_ptr<transport::SocketWires> wires;
+  std::atomic<bool> is_barred = false;
+  actor::run_on_control_thread(*engine, [&] {
+    transport::SocketOptions options;
+    options.self = enrolled->process;
+    options.cluster = enrolled->cluster;
+    options.pass = enrolled->pass;
+    options.life = enrolled->life;
+    transport::SocketHandlers handlers;
+    handlers.find = [this](ProcessId, const auto& done) { done(controller()); };
+    wires = std::move(transport::SocketWires::make(engine->loop(), options, handlers)).value();
+    wires->attach(options.self, 0,
+                  {[] {}, [](auto) {}, [] {},
+                   [&] {
+                     is_barred = wires->is_barred(enrolled->process, 0);
+                     engine->notify();
+                   }});
+    wires->connect(options.self, 0);
+  });
+
+  EXPECT_TRUE(
+      engine->wait([&is_barred] { return is_barred.load(); }, clock_->now_ns() + 30'000'000'000));
+  actor::run_on_control_thread(*engine, [&] { wires.reset(); });
 }
 
 TEST_F(RealCluster, RefusesASecondHostOfAnIsland) {
