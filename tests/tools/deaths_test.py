@@ -43,6 +43,13 @@ def state_of(process):
         return ""
 
 
+def files_of(process):
+    """That it has open: no sockets, and nothing else without a path."""
+    directory = f"/proc/{process}/fd"
+    targets = [os.readlink(f"{directory}/{number}") for number in os.listdir(directory)]
+    return sorted(target for target in targets if target.startswith("/"))
+
+
 class Cluster:
     """`seaway up`, and what the kernel and the cluster itself say of it."""
 
@@ -143,6 +150,20 @@ class DeathsTest(unittest.TestCase):
                     until(lambda: before not in cluster.processes().values(), "it is dead")
                     self.expect_outcome(running, workload)
                     self.expect_whole_again("fig2")
+
+    def test_who_begins_anew_with_the_next_controller_has_no_file_open_of_the_life_before(self):
+        cluster = self.open(silence_ms=30000)
+        roles = [role for role in ROLES if role != "controller"]
+        before = {role: cluster.processes()[role] for role in roles}
+        files = {role: files_of(before[role]) for role in roles}
+        lives = {role: cluster.life_of(role) for role in roles}
+
+        os.kill(cluster.processes()["controller"], signal.SIGKILL)
+        until(lambda: all(cluster.life_of(role) > lives[role] for role in roles), "all have begun anew")
+
+        for role in roles:
+            self.assertEqual(cluster.processes()[role], before[role], f"{role} is the same process")
+            self.assertEqual(files_of(before[role]), files[role], role)
 
     def test_a_client_that_is_killed_leaves_nothing(self):
         cluster = self.open(silence_ms=30000)

@@ -58,12 +58,18 @@ int fail(const Status& status) {
   return kCheckFailed;
 }
 
-/// Crash-only: a role that has lost its controller begins anew as a new process image, so that
-/// nothing of its life is left.
-void begin_anew() {
+/// With which this process was started.
+std::vector<std::string> own_words() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> words;
   for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+/// Crash-only: a role that has lost its controller begins anew as a new process image, so that
+/// nothing of its life is left: no file of the library's either, which would stay open.
+void begin_anew() {
+  std::vector<std::string> words = own_words();
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
