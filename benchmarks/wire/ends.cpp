@@ -99,7 +99,7 @@ WireProcess::WireProcess(transport::ProcessId self, std::shared_ptr<transport::T
                          std::string listen, std::string other,
                          std::function<void(WireProcess&, const Frame&)> on_frame)
     : self_(self),
-      engine_(actor::make_io_engine(clock_)),
+      engine_(actor::make_io_engine(clock_).value()),
       other_(std::move(other)),
       credentials_{std::move(tls), ""} {
   actor_ = engine_->spawn(
@@ -135,15 +135,15 @@ WireProcess::WireProcess(transport::ProcessId self, std::shared_ptr<transport::T
 }
 void WireProcess::carry_data(const transport::SocketDataPlane::Options& options) {
   actor::run_on_control_thread(*engine_, [this, &options] {
-    data_ = std::make_unique<transport::SocketDataPlane>(
-        clock_, options,
-        transport::SocketDataPlane::Calls{[this](auto work) { engine_->post(std::move(work)); },
-                                          [this](transport::DataPeer peer, const auto& done) {
-                                            transport::call_for_data(
-                                                engine_->loop(), other_, {self_, peer, 1},
-                                                kWireDeadlineNs, done, credentials_);
-                                          },
-                                          [] {}});
+    data_ = transport::SocketDataPlane::make(clock_, options,
+                                             {[this](auto work) { engine_->post(std::move(work)); },
+                                              [this](transport::DataPeer peer, const auto& done) {
+                                                transport::call_for_data(
+                                                    engine_->loop(), other_, {self_, peer, 1},
+                                                    kWireDeadlineNs, done, credentials_);
+                                              },
+                                              [] {}})
+                .value();
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include "actor/background.hpp"
 
+#include <system_error>
 #include <utility>
 
 namespace seaway::actor {
@@ -21,13 +22,25 @@ Background::~Background() {
 void Background::submit(std::function<void()> job) {
   {
     const std::lock_guard guard(mutex_);
-    waiting_.push_back(std::move(job));
     // An idle thread may have been woken for an earlier job, and not have taken it yet.
-    if (waiting_.size() > idle_ && threads_.size() < limits_.threads_max) {
-      threads_.emplace_back([this] { work(); });
+    if (waiting_.size() >= idle_ && threads_.size() < limits_.threads_max) add_thread();
+    if (!threads_.empty()) {
+      waiting_.push_back(std::move(job));
+      job = nullptr;
     }
   }
+  // Somebody waits for it, and who is late is better than nobody.
+  if (job) return job();
   changed_.notify_one();
+}
+
+/// If the system has one to give: else the job waits for those that are there.
+void Background::add_thread() {
+  try {
+    threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {
+    return;
+  }
 }
 
 void Background::work() {

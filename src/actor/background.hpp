@@ -26,12 +26,13 @@ class Background {
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  /// Runs `job` once, some time after this call. `job` does not throw. About 1 us; starting a
-  /// thread about 30 us.
+  /// Runs `job` once, some time after this call; within it, where the system gives no thread at
+  /// all. `job` does not throw. About 1 us; starting a thread about 30 us.
   void submit(std::function<void()> job);
 
  private:
   void work();
+  void add_thread();
 
   const Limits limits_;
   std::mutex mutex_;

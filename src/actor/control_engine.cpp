@@ -12,6 +12,8 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -124,6 +126,8 @@ class ControlEngine final : public IoEngine {
     std::unique_lock guard(coordinator_.mutex);
     coordinator_.wake.wait(guard, [this] { return started_; });
   }
+  /// An error: it has no loop, and does nothing.
+  const Status& status() const { return status_; }
 
   ~ControlEngine() override { stop(); }
 
@@ -216,7 +220,11 @@ class ControlEngine final : public IoEngine {
   }
 
   void run(Sleeps sleeps) {
-    if (sleeps == Sleeps::kInLoop) loop_.emplace();
+    if (sleeps == Sleeps::kInLoop) {
+      auto made = transport::IoLoop::make();
+      made.ok() ? static_cast<void>(loop_ = std::move(*made))
+                : static_cast<void>(status_ = made.status());
+    }
     coordinator_.owner = std::this_thread::get_id();
     {
       std::lock_guard guard(coordinator_.mutex);
@@ -224,7 +232,7 @@ class ControlEngine final : public IoEngine {
       started_ = true;
     }
     coordinator_.wake.notify_all();
-    while (!stopped_) {
+    while (!stopped_ && status_.ok()) {
       take_turns();
       // A bounded burst, so that timers and other threads' messages are never starved.
       int ran = 0;
@@ -388,7 +396,8 @@ class ControlEngine final : public IoEngine {
   std::vector<std::function<void()>> works_;   // Taken from there; whoever runs jobs.
   bool started_ = false;                       // Guarded by coordinator_.mutex.
   bool stopped_ = false;                       // Whoever runs jobs.
-  std::optional<transport::IoLoop> loop_;      // Of an IoEngine. Control thread.
+  std::unique_ptr<transport::IoLoop> loop_;    // Of an IoEngine. Control thread.
+  Status status_;                              // As it was when the thread began.
   int bursts_ = 0;                             // Since it was polled. Control thread.
   std::mutex wait_mutex_;
   std::condition_variable changed_;
@@ -403,8 +412,14 @@ std::unique_ptr<Engine> make_control_engine(const Clock& clock) {
   return std::make_unique<ControlEngine>(clock, ControlEngine::Sleeps::kAlone);
 }
 
-std::unique_ptr<IoEngine> make_io_engine(const Clock& clock) {
-  return std::make_unique<ControlEngine>(clock, ControlEngine::Sleeps::kInLoop);
+Result<std::unique_ptr<IoEngine>> make_io_engine(const Clock& clock) {
+  try {
+    auto engine = std::make_unique<ControlEngine>(clock, ControlEngine::Sleeps::kInLoop);
+    if (!engine->status().ok()) return engine->status();
+    return std::unique_ptr<IoEngine>(std::move(engine));
+  } catch (const std::system_error& error) {
+    return resource_exhausted(std::string("this process cannot begin: no thread: ") + error.what());
+  }
 }
 
 void run_on_control_thread(Engine& engine, const std::function<void()>& work) {

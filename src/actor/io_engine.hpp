@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "actor/engine.hpp"
+#include "seaway/status.hpp"
 #include "transport/io_loop.hpp"
 
 namespace seaway::actor {
@@ -21,8 +22,9 @@ class IoEngine : public Engine {
   virtual transport::IoLoop& loop() = 0;
 };
 
-/// As make_control_engine().
-std::unique_ptr<IoEngine> make_io_engine(const Clock& clock);
+/// As make_control_engine(). Errors: kResourceExhausted when the system has no descriptors or no
+/// thread for it.
+Result<std::unique_ptr<IoEngine>> make_io_engine(const Clock& clock);
 
 /// Runs `work` on the control thread and waits until it is done. Not from that thread, and not
 /// after stop().

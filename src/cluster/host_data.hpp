@@ -39,20 +39,23 @@ class HostData {
     /// A connection is wanted to a client, who is to make it. Of hosts.
     std::function<void(ClientId client)> call_back = {};
   };
-  HostData(actor::Engine& engine, transport::IoLoop& loop, Options options, Calls calls);
+  /// Errors: those of SocketDataPlane::make().
+  static Result<std::unique_ptr<HostData>> make(actor::Engine& engine, transport::IoLoop& loop,
+                                                Options options, Calls calls);
 
-  transport::DataPlane& plane() { return plane_; }
-  void close() { plane_.close(); }
+  transport::DataPlane& plane() { return *plane_; }
+  void close() { plane_->close(); }
   /// `peer` may talk, and has connected. Of who is neither host nor client nothing is heard.
   void accept(transport::ProcessId peer, std::unique_ptr<transport::DataSocket> socket);
 
  private:
+  HostData(transport::IoLoop& loop, Options options, Calls calls);
   void dial(transport::DataPeer peer, const transport::SocketDataPlane::Calls::Dialed& done);
 
   transport::IoLoop& loop_;
   const Options options_;
   const Calls calls_;
-  transport::SocketDataPlane plane_;
+  std::unique_ptr<transport::SocketDataPlane> plane_;
 };
 
 }  // namespace seaway::cluster

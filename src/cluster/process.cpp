@@ -50,23 +50,23 @@ void pause(actor::Engine& engine) {
 }  // namespace
 
 struct Process::State {
-  State(ProcessOptions wanted, std::shared_ptr<const Clock> used)
+  State(ProcessOptions wanted, std::shared_ptr<const Clock> used,
+        std::unique_ptr<actor::IoEngine> made)
       : options(std::move(wanted)),
         owned_clock(std::move(used)),
         clock(*owned_clock),
-        engine(actor::make_io_engine(clock)) {}
+        engine(std::move(made)) {}
   ~State();
 
   Status enrol();
   Status listen();
   Status play(device::Compiler compiler);
   Status announce();
-  Status check_own_native(const NativeName& native) const;
   transport::SocketHandlers handlers();
   void answer(const transport::Caller& caller, const Frame& question,
               const transport::Answering& done);
   void share_memory();
-  void move_data();
+  Status move_data();
   Status admit(ProcessId peer, const transport::Caller& caller);
   void look();
   void look_again();
@@ -287,20 +287,6 @@ void Process::State::log(const PeerNews& news) {
               last_lost + life + ", is lost: " + news.reason);
 }
 
-/// Its other hosts have the same program.
-Status Process::State::check_own_native(const NativeName& native) const {
-  for (const NativeName& known : native_names) {
-    if (known.name != native.name) continue;
-    if (known.fingerprint == native.fingerprint) return {};
-    return invalid_argument("native function " + native.name +
-                            " has other types or flags in the hosts' program, which has registered "
-                            "it with another fingerprint");
-  }
-  return not_found("native function " + native.name +
-                   " is not known to this host; register it with Registry::native() in the hosts' "
-                   "main()");
-}
-
 Status Process::State::play(device::Compiler compiler) {
   MemberOptions wanted;
   wanted.cluster = cluster;
@@ -323,7 +309,9 @@ Status Process::State::play(device::Compiler compiler) {
     return said.ok() ? read_done(*said) : said.status();
   };
   if (options.name.role != Role::kClient) {
-    wanted.check_native = [this](const NativeName& native) { return check_own_native(native); };
+    wanted.check_native = [this](const NativeName& native) {
+      return check_own_native(native_names, native);
+    };
   }
   wanted.on_peer = [this](const PeerNews& news) {
     const ProcessId peer = process_of(news.name, shape());
@@ -357,9 +345,11 @@ Status Process::State::play(device::Compiler compiler) {
     spill = std::move(*opened);
     if (Status status = open_plugin(cluster, 1, plugin); !status.ok()) return status;
   }
+  Status moved;
   actor::run_on_control_thread(*engine, [&] {
     share_memory();
-    move_data();
+    moved = move_data();
+    if (!moved.ok()) return;
     member = std::make_unique<Member>(
         std::move(wanted),
         MemberWiring{*engine, wires, events, natives, memory ? &memory->near() : nullptr,
@@ -377,7 +367,7 @@ Status Process::State::play(device::Compiler compiler) {
     limit_tenants();
     look_again();
   });
-  return {};
+  return moved;
 }
 
 void Process::State::look_again() {
@@ -526,14 +516,17 @@ void Process::State::share_memory() {
   if (!memory->status().ok()) options.log(LogLevel::kInfo, memory->status().message());
 }
 
-void Process::State::move_data() {
-  if (!has_program() && options.name.role != Role::kClient) return;
-  data = std::make_unique<HostData>(
+Status Process::State::move_data() {
+  if (!has_program() && options.name.role != Role::kClient) return {};
+  auto made = HostData::make(
       *engine, engine->loop(),
       HostData::Options{self, options.life, options.cluster, shape(), pass, options.credentials},
       HostData::Calls{[this](ProcessId peer, const auto& done) { find(peer, done); },
                       [this] { member->data_came(); },
                       [this](ClientId client) { member->call_back(client); }});
+  if (!made.ok()) return made.status();
+  data = std::move(*made);
+  return {};
 }
 
 std::string Process::State::json() const {
@@ -547,7 +540,9 @@ Process::~Process() = default;
 Result<std::shared_ptr<Process>> Process::start(ProcessOptions options,
                                                 std::shared_ptr<const Clock> clock,
                                                 device::Compiler compiler) {
-  auto state = std::make_unique<State>(std::move(options), std::move(clock));
+  auto engine = actor::make_io_engine(*clock);
+  if (!engine.ok()) return engine.status();
+  auto state = std::make_unique<State>(std::move(options), std::move(clock), std::move(*engine));
   if (const auto& registry = state->options.registry) {
     if (Status status = registry->state().check(); !status.ok()) return status;
     state->native_names = registry->state().register_natives(state->natives);

@@ -33,7 +33,8 @@ Result<Frame> ask_now(actor::IoEngine& engine, const std::string& address, std::
 Result<std::string> ask_status(const std::string& address, const Clock& clock,
                                std::uint64_t timeout_ns, const transport::Credentials& shown) {
   const auto engine = actor::make_io_engine(clock);
-  auto answer = ask_now(*engine, address, 0, StatusQuestion{}, timeout_ns, shown);
+  if (!engine.ok()) return engine.status();
+  auto answer = ask_now(**engine, address, 0, StatusQuestion{}, timeout_ns, shown);
   if (!answer.ok()) return answer.status();
   return read_status(*answer);
 }
@@ -41,7 +42,8 @@ Result<std::string> ask_status(const std::string& address, const Clock& clock,
 Result<std::string> ask_why(const std::string& address, RunId run, const Clock& clock,
                             std::uint64_t timeout_ns, const transport::Credentials& shown) {
   const auto engine = actor::make_io_engine(clock);
-  auto answer = ask_now(*engine, address, 0, WhyQuestion{run}, timeout_ns, shown);
+  if (!engine.ok()) return engine.status();
+  auto answer = ask_now(**engine, address, 0, WhyQuestion{run}, timeout_ns, shown);
   if (!answer.ok()) return answer.status();
   return read_status(*answer);
 }
@@ -59,7 +61,8 @@ Result<controller::ControllerCore::Left> ask_to_drain(const std::string& address
                                                       const Clock& clock, std::uint64_t timeout_ns,
                                                       const transport::Credentials& shown) {
   const auto engine = actor::make_io_engine(clock);
-  auto answer = ask_now(*engine, address, 0, DrainQuestion{island, how}, timeout_ns, shown);
+  if (!engine.ok()) return engine.status();
+  auto answer = ask_now(**engine, address, 0, DrainQuestion{island, how}, timeout_ns, shown);
   if (!answer.ok()) return answer.status();
   return read_left(*answer);
 }
@@ -67,7 +70,8 @@ Result<controller::ControllerCore::Left> ask_to_drain(const std::string& address
 Status ask_to_stop(const std::string& address, const Clock& clock, std::uint64_t timeout_ns,
                    const transport::Credentials& shown) {
   const auto engine = actor::make_io_engine(clock);
-  auto answer = ask_now(*engine, address, 0, StopQuestion{}, timeout_ns, shown);
+  if (!engine.ok()) return engine.status();
+  auto answer = ask_now(**engine, address, 0, StopQuestion{}, timeout_ns, shown);
   return answer.ok() ? read_done(*answer) : answer.status();
 }
 

@@ -36,6 +36,19 @@ NativeName name_of(const function::NativeFunction& native) {
   return {native.name, internal::hash_of(text)};
 }
 
+Status check_own_native(const std::vector<NativeName>& own, const NativeName& native) {
+  for (const NativeName& known : own) {
+    if (known.name != native.name) continue;
+    if (known.fingerprint == native.fingerprint) return {};
+    return invalid_argument("native function " + native.name +
+                            " has other types or flags in the hosts' program, which has registered "
+                            "it with another fingerprint");
+  }
+  return not_found("native function " + native.name +
+                   " is not known to this host; register it with Registry::native() in the hosts' "
+                   "main()");
+}
+
 }  // namespace cluster
 
 std::vector<cluster::NativeName> Registry::State::register_natives(

@@ -17,6 +17,9 @@ namespace cluster {
 
 /// Its types, room and flags: equal where one may stand for the other.
 NativeName name_of(const function::NativeFunction& native);
+/// Whether a host that has registered `own` knows that function: its other hosts have the same
+/// program. Errors: kNotFound; kInvalidArgument for another one of that name.
+Status check_own_native(const std::vector<NativeName>& own, const NativeName& native);
 
 }  // namespace cluster
 

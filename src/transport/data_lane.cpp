@@ -13,6 +13,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "base/check.hpp"
@@ -60,20 +64,40 @@ void prepare(int socket, std::uint64_t silence_ns) {
 
 }  // namespace
 
-DataLane::DataLane(const Clock& clock, Options options, Calls calls)
+DataLane::DataLane(const Clock& clock, Options options, Calls calls, Descriptor bell,
+                   Descriptor poll)
     : clock_(clock),
       options_(options),
       calls_(std::move(calls)),
-      bell_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
-      poll_(::epoll_create1(EPOLL_CLOEXEC)) {
-  SEAWAY_CHECK(bell_.has_value() && poll_.has_value());
+      bell_(std::move(bell)),
+      poll_(std::move(poll)) {}
+
+Result<std::unique_ptr<DataLane>> DataLane::make(const Clock& clock, Options options, Calls calls) {
+  const auto missing = [](const std::string& what) {
+    return resource_exhausted("this process cannot move values: " + what +
+                              "; end others, or let it open more files (ulimit -n)");
+  };
+  Descriptor bell(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (!bell.has_value()) return missing(std::string("eventfd: ") + std::strerror(errno));
+  Descriptor poll(::epoll_create1(EPOLL_CLOEXEC));
+  if (!poll.has_value()) return missing(std::string("epoll: ") + std::strerror(errno));
   epoll_event event = {};
   event.events = EPOLLIN;
-  ::epoll_ctl(poll_.number(), EPOLL_CTL_ADD, bell_.number(), &event);
-  thread_ = std::thread([this] { run(); });
+  if (::epoll_ctl(poll.number(), EPOLL_CTL_ADD, bell.number(), &event) != 0) {
+    return missing(std::string("epoll: ") + std::strerror(errno));
+  }
+  std::unique_ptr<DataLane> lane(
+      new DataLane(clock, options, std::move(calls), std::move(bell), std::move(poll)));
+  try {
+    lane->thread_ = std::thread([own = lane.get()] { own->run(); });
+  } catch (const std::system_error& error) {
+    return missing(std::string("a thread: ") + error.what());
+  }
+  return lane;
 }
 
 DataLane::~DataLane() {
+  if (!thread_.joinable()) return;
   tell([this] { is_closed_ = true; });
   thread_.join();
 }
@@ -106,7 +130,11 @@ void DataLane::connected(DataPeer peer, std::unique_ptr<DataSocket> socket) {
     epoll_event event = {};
     event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
     event.data.ptr = &link;
-    ::epoll_ctl(poll_.number(), EPOLL_CTL_ADD, link.descriptor(), &event);
+    if (::epoll_ctl(poll_.number(), EPOLL_CTL_ADD, link.descriptor(), &event) != 0) {
+      its.failure = resource_exhausted(std::string("epoll: ") + std::strerror(errno));
+      its.dial_ns = clock_.now_ns() + kFirstPauseNs;
+      its.links.pop_back();
+    }
     look_after(peer, its, clock_.now_ns());
   });
 }

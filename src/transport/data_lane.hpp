@@ -35,7 +35,8 @@ class DataLane {
     /// A fetch is over; nothing is written there any more.
     std::function<void(std::uint64_t ticket, Status status)> ended;
   };
-  DataLane(const Clock& clock, Options options, Calls calls);
+  /// Errors: kResourceExhausted when the system has no descriptors or no thread for it.
+  static Result<std::unique_ptr<DataLane>> make(const Clock& clock, Options options, Calls calls);
   /// Ends its thread and all connections; what has not ended never does.
   ~DataLane();
 
@@ -73,6 +74,7 @@ class DataLane {
     Status failure;
   };
 
+  DataLane(const Clock& clock, Options options, Calls calls, Descriptor bell, Descriptor poll);
   void tell(std::function<void()> what);
   void run();
   bool take_told();

@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstring>
+#include <string>
 
 #include "base/check.hpp"
 #include "transport/io_loop_state.hpp"
@@ -23,17 +26,17 @@ std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
 }
 
-kj::AutoCloseFd checked(int descriptor) {
-  SEAWAY_CHECK(descriptor >= 0, descriptor);
-  return kj::AutoCloseFd(descriptor);
+Status no_loop(const std::string& why) {
+  return resource_exhausted("this process cannot wait for its sockets: " + why +
+                            "; end others, or let it open more files (ulimit -n)");
 }
 
 }  // namespace
 
-IoLoop::State::State(Waker::Bell& its_bell)
+IoLoop::State::State(Waker::Bell& its_bell, kj::AutoCloseFd&& timer)
     : bell(its_bell),
       io(kj::setupAsyncIo()),
-      time(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC))),
+      time(kj::mv(timer)),
       bell_observer(io.unixEventPort, bell.descriptor.get(),
                     kj::UnixEventPort::FdObserver::OBSERVE_READ),
       time_observer(io.unixEventPort, time.get(), kj::UnixEventPort::FdObserver::OBSERVE_READ),
@@ -100,9 +103,19 @@ void IoLoop::State::run_ready() {
   kj::evalLater([]() {}).wait(io.waitScope);
 }
 
-IoLoop::IoLoop() {
-  waker_.bell_ = std::make_shared<Waker::Bell>(checked(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)));
-  state_ = std::make_unique<State>(*waker_.bell_);
+Result<std::unique_ptr<IoLoop>> IoLoop::make() {
+  kj::AutoCloseFd bell(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (bell.get() < 0) return no_loop(std::string("eventfd: ") + std::strerror(errno));
+  kj::AutoCloseFd timer(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+  if (timer.get() < 0) return no_loop(std::string("timerfd: ") + std::strerror(errno));
+  std::unique_ptr<IoLoop> loop(new IoLoop());
+  loop->waker_.bell_ = std::make_shared<Waker::Bell>(kj::mv(bell));
+  try {
+    loop->state_ = std::make_unique<State>(*loop->waker_.bell_, kj::mv(timer));
+  } catch (const kj::Exception& exception) {
+    return no_loop(exception.getDescription().cStr());
+  }
+  return loop;
 }
 IoLoop::~IoLoop() = default;
 

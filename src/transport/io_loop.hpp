@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "seaway/status.hpp"
+
 namespace seaway::transport {
 
 /// KJ's event loop, stepped by whoever owns the control thread: sockets and role actors share one
@@ -15,7 +17,8 @@ namespace seaway::transport {
 /// ignores SIGPIPE from then on.
 class IoLoop {
  public:
-  IoLoop();
+  /// Errors: kResourceExhausted when the system has no descriptors for it.
+  static Result<std::unique_ptr<IoLoop>> make();
   ~IoLoop();
   IoLoop(const IoLoop&) = delete;
   IoLoop& operator=(const IoLoop&) = delete;
@@ -45,6 +48,8 @@ class IoLoop {
   State& state() { return *state_; }
 
  private:
+  IoLoop() = default;
+
   Waker waker_;
   std::unique_ptr<State> state_;
 };

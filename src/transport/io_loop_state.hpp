@@ -22,7 +22,8 @@ struct IoLoop::Waker::Bell {
 };
 
 struct IoLoop::State final : kj::TaskSet::ErrorHandler {
-  explicit State(Waker::Bell& its_bell);
+  /// `timer`: a timerfd. Throws what KJ throws where the system has no descriptors for it.
+  State(Waker::Bell& its_bell, kj::AutoCloseFd&& timer);
   ~State() { bell.state = nullptr; }
   KJ_DISALLOW_COPY(State);
 

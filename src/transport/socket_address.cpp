@@ -164,6 +164,7 @@ Status check_stale(const Address& address, const std::string& text) {
                             ": a file of that name exists and is no socket; choose another path");
   }
   const kj::AutoCloseFd probe = open_socket(address);
+  if (probe.get() < 0) return failure("listen at", text, errno);
   if (::connect(probe.get(), address.get(), address.size) != 0 && errno == ECONNREFUSED) return {};
   return resource_exhausted("cannot listen at " + text +
                             ": another process listens there; end it, or choose another path");
@@ -361,7 +362,12 @@ Result<Listener> Listener::make(IoLoop& loop, const std::string& text) {
     ::getsockname(descriptor.get(), address.get(), &address.size);
     real = text.substr(0, kTcp.size()) + to_string(address).substr(kTcp.size());
   }
-  return Listener(loop, std::move(real), kj::mv(descriptor), std::move(path));
+  try {
+    return Listener(loop, std::move(real), kj::mv(descriptor), std::move(path));
+  } catch (const kj::Exception& exception) {
+    return resource_exhausted("cannot listen at " + text + ": " +
+                              exception.getDescription().cStr());
+  }
 }
 
 kj::Promise<Listener::Accepted> Listener::accept() {

@@ -15,24 +15,36 @@ constexpr std::uint64_t kLaneBytesMin = std::uint64_t{4} << 20;
 
 }  // namespace
 
-SocketDataPlane::SocketDataPlane(const Clock& clock, Options options, Calls calls)
-    : options_(options), calls_(std::move(calls)) {
-  for (std::size_t lane = 0; lane < std::max(options_.lanes, 1u); ++lane) {
-    // What a lane says is heard on the control thread, if there is still somebody to hear it.
-    const auto tell = [this, post = calls_.post,
-                       here = std::weak_ptr(is_here_)](std::function<void()> what) {
-      post([here, what = std::move(what)] {
-        if (!here.expired()) what();
-      });
-    };
-    lanes_.push_back(std::make_unique<DataLane>(
-        clock, options_.lane,
-        DataLane::Calls{
-            [this, tell, lane](DataPeer peer) { tell([=, this] { dial(peer, lane); }); },
-            [this, tell](std::uint64_t ticket, Status status) {
-              tell([this, ticket, status] { ended(ticket, status); });
-            }}));
+SocketDataPlane::SocketDataPlane(Options options, Calls calls)
+    : options_(options), calls_(std::move(calls)) {}
+
+Result<std::unique_ptr<SocketDataPlane>> SocketDataPlane::make(const Clock& clock, Options options,
+                                                               Calls calls) {
+  std::unique_ptr<SocketDataPlane> plane(new SocketDataPlane(options, std::move(calls)));
+  for (std::uint32_t lane = 0; lane < std::max(options.lanes, 1u); ++lane) {
+    if (Status status = plane->add_lane(clock); !status.ok()) return status;
   }
+  return plane;
+}
+
+Status SocketDataPlane::add_lane(const Clock& clock) {
+  // What a lane says is heard on the control thread, if there is still somebody to hear it.
+  const auto tell = [this, post = calls_.post,
+                     here = std::weak_ptr(is_here_)](std::function<void()> what) {
+    post([here, what = std::move(what)] {
+      if (!here.expired()) what();
+    });
+  };
+  auto lane = DataLane::make(clock, options_.lane,
+                             {[this, tell, number = lanes_.size()](DataPeer peer) {
+                                tell([this, peer, number] { dial(peer, number); });
+                              },
+                              [this, tell](std::uint64_t ticket, Status status) {
+                                tell([this, ticket, status] { ended(ticket, status); });
+                              }});
+  if (!lane.ok()) return lane.status();
+  lanes_.push_back(std::move(*lane));
+  return {};
 }
 
 SocketDataPlane::~SocketDataPlane() { close(); }

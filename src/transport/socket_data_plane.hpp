@@ -35,7 +35,9 @@ class SocketDataPlane final : public DataPlane {
     /// Behind each fetch that has ended: whoever was told may go on.
     std::function<void()> on_progress;
   };
-  SocketDataPlane(const Clock& clock, Options options, Calls calls);
+  /// Errors: kResourceExhausted when the system has no descriptors or no threads for its lanes.
+  static Result<std::unique_ptr<SocketDataPlane>> make(const Clock& clock, Options options,
+                                                       Calls calls);
   ~SocketDataPlane() override;
 
   /// Nothing is read or written from here on, and nobody is told of anything, whatever is called.
@@ -72,6 +74,8 @@ class SocketDataPlane final : public DataPlane {
     void give_up();
   };
   using Name = std::pair<DataPeer, DataKey>;
+  SocketDataPlane(Options options, Calls calls);
+  Status add_lane(const Clock& clock);
   void ended(std::uint64_t ticket, Status status);
   void dial(DataPeer peer, std::size_t lane);
 

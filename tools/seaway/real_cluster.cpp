@@ -373,18 +373,9 @@ void RealCluster::judge_end(const ChildEnd& end) {
   if (is_client && are_clients_to_end_ && is_well) return;
   const auto bounded = bounded_ns_.extract(end.process);
   if (!bounded.empty() && now_ns < bounded.mapped() + kBoundNs) return;
-  // One that begins with too few descriptors has no loop to say it in, and aborts with the reason.
-  const std::vector<std::string> last_words = last_lines(log_of(end.name));
-  const bool has_too_few =
-      WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT &&
-      std::any_of(last_words.begin(), last_words.end(), [](const std::string& line) {
-        return line.find("signalfd") != std::string::npos &&
-               line.find("Too many open files") != std::string::npos;
-      });
   const bool is_refused = WIFEXITED(end.status) && WEXITSTATUS(end.status) == kCheckFailed;
-  const bool has_given_up = !is_client && (is_refused || has_too_few);
-  auto& ends = has_given_up ? surrenders_ : crashes_;
-  ends.push_back({end.line, last_words, now_ns});
+  auto& ends = !is_client && is_refused ? surrenders_ : crashes_;
+  ends.push_back({end.line, last_lines(log_of(end.name)), now_ns});
 }
 
 pid_t RealCluster::process_of(const RealProcess& process) const {

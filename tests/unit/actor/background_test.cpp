@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <latch>
 #include <memory>
 #include <vector>
+
+#include "unit/transport/scarce_system.hpp"
 
 namespace seaway::actor {
 namespace {
@@ -67,6 +70,19 @@ TEST(Background, TheEndWaitsForWhatRunsAndForgetsTheRest) {
 
   EXPECT_TRUE(has_ended);
   EXPECT_FALSE(has_run);
+}
+
+TEST(Background, WithoutAThreadAJobRunsWithinItsSubmission) {
+  const auto run_two = [] {
+    transport::have_no_more_threads();
+    int ran = 0;
+    Background background({});
+    background.submit([&ran] { ++ran; });
+    background.submit([&ran] { ++ran; });
+    std::_Exit(ran);
+  };
+
+  EXPECT_EXIT(run_two(), testing::ExitedWithCode(2), "");
 }
 
 }  // namespace

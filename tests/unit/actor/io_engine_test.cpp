@@ -13,6 +13,7 @@
 
 #include "transport/socket_wires.hpp"
 #include "unit/actor/recorder.hpp"
+#include "unit/transport/scarce_system.hpp"
 
 namespace seaway::actor {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 class IoEngineTest : public ::testing::Test {
  protected:
   RealClock clock_;
-  std::unique_ptr<IoEngine> engine_ = make_io_engine(clock_);
+  std::unique_ptr<IoEngine> engine_ = make_io_engine(clock_).value();
   std::atomic<std::uint64_t> heard_ = 0;
 };
 
@@ -171,7 +172,7 @@ class TwoIoEnginesTest : public ::testing::Test {
   /// `address` is where process 0 listens.
   void begin(transport::ProcessId self, const std::string& address) {
     Side& side = sides_[self];
-    side.engine = make_io_engine(clock_);
+    side.engine = make_io_engine(clock_).value();
     // What an actor says goes to the other process, and comes back by one larger.
     side.actor =
         side.engine->spawn("a", std::make_unique<CallbackActor>([&side, self](auto number) {
@@ -233,6 +234,15 @@ TEST_F(TwoIoEnginesTest, MessagesOfActorsGoBackAndForthBetweenThem) {
     run_on_control_thread(*side.engine, [&side] { EXPECT_TRUE(side.is_connected); });
     end(side);
   }
+}
+
+TEST(IoEngineAlone, IsMadeOrSaysWhatTheSystemHasNot) {
+  const RealClock clock;
+  const std::size_t before = transport::descriptors();
+
+  transport::expect_refusals_below_what_it_needs([&clock] { return make_io_engine(clock); });
+
+  EXPECT_EQ(transport::descriptors(), before);
 }
 
 }  // namespace

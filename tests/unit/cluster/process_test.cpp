@@ -320,7 +320,7 @@ TEST_F(RealCluster, EndsWhatWasInFlightWithItsController) {
 TEST_F(RealCluster, WhoHasEnrolledWithTheControllerBeforeHearsThatItIsNobody) {
   const RoleName scheduler{Role::kIsland, 0};
   ASSERT_TRUE(start({Role::kController, 0}).ok());
-  const auto engine = actor::make_io_engine(*clock_);
+  const auto engine = actor::make_io_engine(*clock_).value();
   const auto answer =
       ask_now(*engine, controller(), 0, EnrolQuestion{scheduler}, 30'000'000'000, {});
   ASSERT_TRUE(answer.ok()) << answer.status().to_string();

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include "base/random.hpp"
 #include "transport/socket_data_plane.hpp"
 #include "unit/transport/data_ends.hpp"
+#include "unit/transport/scarce_system.hpp"
 
 namespace seaway::transport {
 namespace {
@@ -54,14 +56,14 @@ class DataPlaneTest : public testing::Test {
  protected:
   void begin(SocketDataPlane::Options options = {}) {
     for (DataPeer self : {0u, 1u}) {
-      planes_[self] = std::make_unique<SocketDataPlane>(
-          clock_, options,
-          SocketDataPlane::Calls{[this](auto work) { posts_.post(std::move(work)); },
-                                 [this, self](DataPeer peer, const auto& done) {
-                                   ++dials_;
-                                   dial(self, peer, done);
-                                 },
-                                 [this] { ++progress_; }});
+      planes_[self] = SocketDataPlane::make(clock_, options,
+                                            {[this](auto work) { posts_.post(std::move(work)); },
+                                             [this, self](DataPeer peer, const auto& done) {
+                                               ++dials_;
+                                               dial(self, peer, done);
+                                             },
+                                             [this] { ++progress_; }})
+                          .value();
     }
   }
   void dial(DataPeer self, DataPeer peer, const SocketDataPlane::Calls::Dialed& done) {
@@ -252,6 +254,32 @@ TEST_F(DataPlaneTest, APlaneThatEndsTellsNobody) {
   posts_.post([&is_last] { is_last = true; });
   EXPECT_TRUE(posts_.run([&is_last] { return is_last; }));
   EXPECT_TRUE(to.ends.empty());
+}
+
+SocketDataPlane::Calls no_calls() {
+  return {[](const auto&) {}, [](DataPeer, const auto&) {}, [] {}};
+}
+
+TEST(DataPlane, IsMadeOrSaysWhatTheSystemHasNot) {
+  const RealClock clock;
+  const std::size_t before = descriptors();
+
+  const std::size_t needed = expect_refusals_below_what_it_needs(
+      [&clock] { return SocketDataPlane::make(clock, {.lanes = 2}, no_calls()); });
+
+  EXPECT_EQ(needed, 4u);
+  EXPECT_EQ(descriptors(), before);
+}
+
+TEST(DataPlane, IsNotMadeWithoutAThread) {
+  const auto make = [] {
+    have_no_more_threads();
+    const RealClock clock;
+    const auto made = SocketDataPlane::make(clock, {}, no_calls());
+    std::_Exit(made.status().code() == StatusCode::kResourceExhausted ? 7 : 1);
+  };
+
+  EXPECT_EXIT(make(), testing::ExitedWithCode(7), "");
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 
 #include <atomic>
 #include <csignal>
-#include <optional>
 #include <thread>
 
 #include "base/clock.hpp"
+#include "unit/transport/scarce_system.hpp"
 
 namespace seaway::transport {
 namespace {
@@ -19,7 +19,8 @@ constexpr std::uint64_t kLongNs = 60'000 * kMs;
 
 TEST(IoLoop, WaitsAsLongAsItMayAndNotShorter) {
   const RealClock clock;
-  IoLoop loop;
+  const auto owned = IoLoop::make().value();
+  IoLoop& loop = *owned;
   // Longer, shorter and longer again: its timer rings for an earlier wait, too.
   for (const std::uint64_t most_ns : {3 * kMs, kMs / 5, 2 * kMs}) {
     const std::uint64_t begin_ns = clock.now_ns();
@@ -33,7 +34,8 @@ TEST(IoLoop, WaitsAsLongAsItMayAndNotShorter) {
 
 TEST(IoLoop, IsWokenByAnotherThread) {
   const RealClock clock;
-  IoLoop loop;
+  const auto owned = IoLoop::make().value();
+  IoLoop& loop = *owned;
   const std::uint64_t begin_ns = clock.now_ns();
   for (int i = 0; i < 100; ++i) {
     std::thread other([&loop] { loop.wake(); });
@@ -47,7 +49,8 @@ TEST(IoLoop, IsWokenByAnotherThread) {
 
 TEST(IoLoop, AShortWaitIsShortAfterALongOneThatWasCutShort) {
   const RealClock clock;
-  IoLoop loop;
+  const auto owned = IoLoop::make().value();
+  IoLoop& loop = *owned;
   const std::uint64_t begin_ns = clock.now_ns();
   std::thread other([&loop] { loop.wake(); });
   loop.wait(kLongNs);
@@ -60,7 +63,8 @@ TEST(IoLoop, AShortWaitIsShortAfterALongOneThatWasCutShort) {
 
 TEST(IoLoop, AWakeBeforeAWaitEndsThatOneAlone) {
   const RealClock clock;
-  IoLoop loop;
+  const auto owned = IoLoop::make().value();
+  IoLoop& loop = *owned;
   loop.wake();
   const std::uint64_t begin_ns = clock.now_ns();
 
@@ -73,13 +77,13 @@ TEST(IoLoop, AWakeBeforeAWaitEndsThatOneAlone) {
 }
 
 TEST(IoLoop, APollDoesNotWait) {
-  IoLoop loop;
+  const auto owned = IoLoop::make().value();
+  IoLoop& loop = *owned;
   for (int i = 0; i < 1000; ++i) loop.poll();
 }
 
 TEST(IoLoop, MayBeOutlivedByWhoWakesIt) {
-  std::optional<IoLoop> loop;
-  loop.emplace();
+  auto loop = IoLoop::make().value();
   const IoLoop::Waker waker = loop->waker();
   loop.reset();
 
@@ -89,12 +93,21 @@ TEST(IoLoop, MayBeOutlivedByWhoWakesIt) {
 }
 
 TEST(IoLoop, MakesAWriteToNobodyAnErrorAndNotASignal) {
-  const IoLoop loop;
+  const auto loop = IoLoop::make().value();
   struct sigaction action = {};
 
   ::sigaction(SIGPIPE, nullptr, &action);
 
   EXPECT_EQ(action.sa_handler, SIG_IGN);
+}
+
+TEST(IoLoop, IsMadeOrSaysWhatTheSystemHasNot) {
+  const std::size_t before = descriptors();
+
+  const std::size_t needed = expect_refusals_below_what_it_needs([] { return IoLoop::make(); });
+
+  EXPECT_GT(needed, 2u);
+  EXPECT_EQ(descriptors(), before);
 }
 
 }  // namespace

@@ -117,7 +117,8 @@ class SocketWiresTest : public testing::Test {
 
   const TestDirectory directory_;
   const std::string path_ = directory_.path() + "/socket";
-  IoLoop loop_;
+  const std::unique_ptr<IoLoop> owned_loop_ = IoLoop::make().value();
+  IoLoop& loop_ = *owned_loop_;
   int connected_ = 0, closed_ = 0, refused_ = 0;
   std::size_t heard_ = 0;
 };

@@ -141,7 +141,8 @@ class SocketWorld final : public WiresWorld {
   const std::string scheme_;
   const TestDirectory directory_;
   const RealClock clock_;
-  IoLoop loop_;
+  const std::unique_ptr<IoLoop> owned_loop_ = IoLoop::make().value();
+  IoLoop& loop_ = *owned_loop_;
   std::map<ProcessId, std::string> addresses_;
   std::map<ProcessId, std::unique_ptr<SocketWires>> wires_;
 };
