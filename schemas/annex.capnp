@@ -87,7 +87,7 @@ struct RunGang {
   ticket @0 :UInt64;
   function @1 :UInt64;
   gang @2 :UInt64;
-  # Its number, the same on all hosts: the life of the first one in the upper 24 bits.
+  # Its number, the same on all hosts: the lower bits of the first one's life in the upper 24.
   conflict @3 :Bool;
   hosts @4 :List(HostShards);
   # All of them.

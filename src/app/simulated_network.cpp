@@ -168,7 +168,7 @@ void SimulatedNetwork::turn(SiloId self, SiloId other) {
     if (own.conversation->has_ended()) return lose(self, other);
     reconnect(self, other);
   } else if (own.conversation->is_open() && own.known == 0) {
-    own.known = own.conversation->peer_epoch();
+    own.known = static_cast<std::uint32_t>(own.conversation->peer_epoch());
     tell(silos_[self].port, silos_[self].port.on_back, other);
   }
 }
@@ -200,7 +200,8 @@ void SimulatedNetwork::deliver(SiloId self, SiloId other) {
 /// That life of the other one is over; the next one will ask for a connection.
 void SimulatedNetwork::lose(SiloId self, SiloId other) {
   Peer& own = peer(self, other);
-  own.epoch_min = std::max({own.epoch_min, own.known + 1, own.conversation->peer_epoch() + 1});
+  const auto heard = static_cast<std::uint32_t>(own.conversation->peer_epoch());
+  own.epoch_min = std::max({own.epoch_min, own.known + 1, heard + 1});
   const bool was_known = std::exchange(own.known, 0) != 0;
   const bool is_back = own.conversation->successor_epoch() != 0;
   begin_conversation(self, other);

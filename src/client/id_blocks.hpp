@@ -20,17 +20,29 @@ namespace seaway::client {
 ///             [0][0][38 bits]                  the client's own
 ///   requests  [1][host 12][life 16][35 bits]   of that delegate
 ///             [0][63 bits]                     the client's own
+///
+/// Of a life the lower 16 bits. A client ends with its controller, and so does whoever works for
+/// it; of the lives that one controller gives the upper bits are the same (cluster::Enrolment).
 constexpr std::uint32_t kDelegateHostsMax = 1u << 12;
 constexpr std::uint32_t kDelegateLivesMax = 1u << 16;
 constexpr std::uint64_t kFirstIds = std::uint64_t{1} << 11;
 constexpr std::uint64_t kLeaseIds = std::uint64_t{1} << 20;
 constexpr std::uint64_t kLeasesMax = std::uint64_t{1} << 18;
 
-/// Where a delegate works: a host of the cluster, and which life of its process.
+/// Where a delegate works: a host of the cluster, and which life of its process, without the upper
+/// bits.
 struct DelegateName {
   std::uint32_t host = 0, life = 0;
   friend auto operator<=>(const DelegateName&, const DelegateName&) = default;
 };
+
+constexpr DelegateName delegate_name(std::uint32_t host, std::uint32_t life) {
+  return {host, life & (kDelegateLivesMax - 1)};
+}
+/// Which life it is that `name` has, by any other one that the same controller has given.
+constexpr std::uint32_t whole_life(const DelegateName& name, std::uint32_t other) {
+  return (other & ~(kDelegateLivesMax - 1)) | name.life;
+}
 
 constexpr std::uint64_t kFirstBlocks = std::uint64_t{1} << (kSequenceBits - 1);
 constexpr std::uint64_t kLeasedBlocks = kFirstBlocks >> 1;

@@ -21,8 +21,8 @@ namespace {
 
 /// Of one frame; a packet takes 16 MiB, and has some bytes of its own.
 constexpr std::size_t kFrameBytesMax = (std::size_t{16} << 20) - 4096;
-/// Ids of a silo's calls and meshes begin anew after so many lives; of a role there are 255 in one
-/// life of the controller, and nobody remembers what was in the one before.
+/// Ids of a silo's calls and meshes begin anew after so many lives, when nobody remembers what was
+/// in the first of them.
 constexpr std::uint32_t kLivesMax = 4095;
 
 std::string text(std::uint64_t number) { return std::to_string(number); }

@@ -52,12 +52,10 @@ Result<Delegate*> Delegates::delegate_of(ClientId client) {
     return cancelled(name_of_client(client) + " was lost for host " +
                      std::to_string(options_.host) + ", and its session there with it");
   }
-  if (options_.host >= client::kDelegateHostsMax || options_.life >= client::kDelegateLivesMax) {
-    return resource_exhausted("host " + std::to_string(options_.host) + " in its life " +
-                              std::to_string(options_.life) +
+  if (options_.host >= client::kDelegateHostsMax) {
+    return resource_exhausted("host " + std::to_string(options_.host) +
                               " has no ids for sessions of actors; hosts below " +
-                              std::to_string(client::kDelegateHostsMax) + " and lives below " +
-                              std::to_string(client::kDelegateLivesMax) + " have");
+                              std::to_string(client::kDelegateHostsMax) + " have");
   }
   return (delegates_[client] = make_delegate(client)).get();
 }
@@ -79,7 +77,7 @@ std::shared_ptr<Delegate> Delegates::make_delegate(ClientId client) {
         "client whose session it works in");
   };
   auto delegate = std::make_shared<Delegate>(engine_, peers_, process_of(name, options_.shape),
-                                             client::DelegateName{options_.host, options_.life});
+                                             client::delegate_name(options_.host, options_.life));
   Delegate::open(delegate, std::move(wiring));
   return delegate;
 }

@@ -39,7 +39,7 @@ struct DelegatesOptions {
 /// never gets one after that in this life of it, for neither of the two knows what the other one
 /// has heard before: arrays that come here for it then are lost.
 ///
-/// Limits: kDelegateHostsMax hosts and kDelegateLivesMax lives; kQuestionsMax questions for losses
+/// Limits: kDelegateHostsMax hosts; kQuestionsMax questions for losses
 /// of each client, which breaks the protocol with one more.
 /// The engine's control thread only; engine and peers outlive it.
 class Delegates final : public ArrayTraffic {

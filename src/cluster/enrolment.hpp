@@ -27,16 +27,18 @@ class Enrolment {
  public:
   /// Client numbers are not used again: so many sessions may begin in one life of the controller.
   static constexpr std::uint32_t kClientsMax = (1u << 24) - 2;
-  /// Of each role, in each of so many lives of the controller.
-  static constexpr std::uint32_t kLivesMax = 255;
-  static constexpr std::uint32_t kControllerLivesMax = 255;
+  /// Of each role, in each of so many lives of the controller. A life has 32 bits: which one it is
+  /// of the role's is in the lower half, and the upper half is the same for all lives that one
+  /// controller gives.
+  static constexpr std::uint32_t kLivesMax = 65'535;
+  static constexpr std::uint32_t kControllerLivesMax = 65'535;
   /// Who is there at once. Beyond it a number that nobody has come with is taken back.
   static constexpr std::size_t kClientsAtOnce = 1024;
   /// Native functions of one host.
   static constexpr std::size_t kNativesMax = 4096;
 
   explicit Enrolment(const Shape& shape, std::uint32_t controller_life = 1)
-      : shape_(shape), lives_before_((controller_life - 1) * (kLivesMax + 1)) {}
+      : shape_(shape), lives_before_((controller_life - 1) << 16) {}
 
   struct Place {
     transport::ProcessId process = 0;

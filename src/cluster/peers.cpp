@@ -20,12 +20,19 @@ namespace {
 
 constexpr std::uint64_t kPauseStream = 0x7065657270617573;
 constexpr unsigned kRoleShift = 28;
-constexpr unsigned kLifeShift = 16;
 constexpr std::size_t kSpareBytesMax = std::size_t{64} << 10;
 /// In the place of a role: what follows is the number of a silo.
 constexpr std::uint32_t kSilos = 15;
 /// The same: what follows says what the frame is.
 constexpr std::uint32_t kRelayed = 14;
+
+/// An epoch is a life, and which conversation of it.
+constexpr std::uint64_t epoch_of(std::uint32_t life, std::uint32_t attempt) {
+  return std::uint64_t{life} << 32 | attempt;
+}
+constexpr std::uint32_t life_of(std::uint64_t epoch) {
+  return static_cast<std::uint32_t>(epoch >> 32);
+}
 
 std::uint32_t channel_of(const RoleName& name) {
   SEAWAY_CHECK(name.index < std::uint32_t{1} << kRoleShift, name.index);
@@ -168,7 +175,7 @@ void Peers::attach(ProcessId process) {
 
 void Peers::begin(ProcessId, Peer& peer) {
   transport::ConversationOptions options;
-  options.epoch = options_.life << kLifeShift | ++peer.attempt;
+  options.epoch = epoch_of(options_.life, ++peer.attempt);
   options.peer = to_string(peer.name);
   options.peer_epoch_min = peer.epoch_min;
   options.heartbeat_ns = options_.heartbeat_ns;
@@ -259,7 +266,7 @@ void Peers::turn(ProcessId process) {
   write(process, peer, now_ns());
   if (peer.conversation->is_open() && !peer.is_told) {
     peer.is_told = true;
-    tell_({peer.name, peer.conversation->peer_epoch() >> kLifeShift, false, ""});
+    tell_({peer.name, life_of(peer.conversation->peer_epoch()), false, ""});
   }
   for (transport::Letter& letter : peer.conversation->take_letters()) {
     if (letter.channel >> kRoleShift == kSilos) {
@@ -291,8 +298,8 @@ void Peers::write(ProcessId process, Peer& peer, std::uint64_t time_ns) {
 }
 
 void Peers::lose(ProcessId process, Peer& peer) {
-  const std::uint32_t epoch = peer.conversation->peer_epoch();
-  if (epoch != 0) peer.life = epoch >> kLifeShift;
+  const std::uint64_t epoch = peer.conversation->peer_epoch();
+  if (epoch != 0) peer.life = life_of(epoch);
   // Where there is no process, it is the one of before that is gone. Who is only silent from the
   // beginning of a conversation may have begun a new life meanwhile.
   const std::uint32_t life = epoch != 0 || peer.is_absent ? peer.life : 0;

@@ -35,7 +35,7 @@ inline constexpr std::uint32_t kRelayWords = 0;
 
 struct PeersOptions {
   transport::ProcessId self = 0;
-  std::uint32_t life = 1;  // How often this process has begun, with this time. Below 65536.
+  std::uint32_t life = 1;  // How often this process has begun, with this time.
   std::uint64_t seed = 0;  // Of the pauses before connections are made again.
   std::uint64_t heartbeat_ns = 250'000'000;
   /// Nothing was heard for so long: the peer is lost. The process that all others depend on waits
@@ -117,7 +117,7 @@ class Peers {
     std::unique_ptr<transport::Conversation> conversation;
     transport::PacketReader reader;
     std::uint32_t attempt = 0;  // Of conversations with it.
-    std::uint32_t epoch_min = 1;
+    std::uint64_t epoch_min = 1;
     std::uint32_t life = 0;  // The one that was heard last, in whichever conversation.
     bool is_told = false;    // That it is there.
     bool is_connecting = false;
@@ -152,7 +152,7 @@ class Peers {
   std::map<transport::ProcessId, Peer> peers_;
   std::map<RoleName, transport::ProcessId> processes_;
   /// Of those that were left: the last attempt, and the least epoch of the next.
-  std::map<transport::ProcessId, std::pair<std::uint32_t, std::uint32_t>> left_;
+  std::map<transport::ProcessId, std::pair<std::uint32_t, std::uint64_t>> left_;
   std::vector<std::byte> spare_;  // For what comes next.
   std::uint64_t timer_ns_ = 0;    // When the timer is due; 0: there is none.
   actor::TimerId timer_ = 0;

@@ -154,7 +154,7 @@ class Relay final : public ArrayTraffic, public client::ArrayKeeper {
   Status check_frame(Holder by, const Frame& frame) const;
   bool is_its(Holder by, std::uint64_t id) const;
   Holder owner_of(std::uint64_t id) const;
-  static Holder owner_of_request(std::uint64_t request);
+  Holder owner_of_request(std::uint64_t request) const;
 
   actor::Engine& engine_;
   Peers& peers_;

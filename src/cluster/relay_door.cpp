@@ -14,15 +14,15 @@ using actor::Role;
 using wire::ClientRecord;
 using wire::Message;
 
-client::Holder Relay::owner_of_request(std::uint64_t request) {
+client::Holder Relay::owner_of_request(std::uint64_t request) const {
   const client::DelegateName name = client::delegate_of_request(request);
-  return {app::silo_of_host(name.host), name.life};
+  return {app::silo_of_host(name.host), client::whole_life(name, options_.life)};
 }
 
 Relay::Holder Relay::owner_of(std::uint64_t id) const {
   if (client::is_in_first_block(id)) {
     const client::DelegateName name = client::delegate_of_id(id);
-    return {app::silo_of_host(name.host), name.life};
+    return {app::silo_of_host(name.host), client::whole_life(name, options_.life)};
   }
   const std::uint64_t block = client::lease_of_id(id);
   return client::is_of_delegate(id) && block < leases_.size() ? leases_[block] : Holder();

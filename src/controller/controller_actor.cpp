@@ -110,7 +110,7 @@ ControllerActor::ControllerActor(ControllerOptions options, program::SliceBinder
       clock_(clock),
       core_(options, binder, clock_, events),
       islands_(options.islands),
-      turns_(options.islands, std::uint64_t{options.life} << 32) {}
+      turns_(options.islands, std::uint64_t{options.life} << 48) {}
 
 void ControllerActor::receive(const Frame& frame) {
   clock_.look();

@@ -12,8 +12,9 @@
 
 namespace seaway::device {
 
-/// Gangs are numbered by the island's first host, over all of its lives: the upper bits are its
-/// life.
+/// Gangs are numbered by the island's first host, over all of its lives: the upper bits are the
+/// lower ones of its life. Its annexes have begun with the same controller as it, and of the lives
+/// that one controller gives the others are the same (cluster::Enrolment).
 constexpr unsigned kGangBits = 40;
 constexpr std::uint64_t first_gang_of(std::uint32_t life) {
   return std::uint64_t{life} << kGangBits;

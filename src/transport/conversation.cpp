@@ -307,8 +307,10 @@ std::uint64_t Conversation::hash() const {
   const auto add = [&hash](std::uint64_t value) { hash = mix64(hash ^ value) + value; };
   add(static_cast<std::uint64_t>(state_) << 8 | static_cast<std::uint64_t>(reason_.code()) << 1 |
       static_cast<std::uint64_t>(closes_));
-  add(std::uint64_t{peer_epoch_} << 32 | successor_epoch_);
-  add(std::uint64_t{options_.epoch} << 32 | options_.peer_epoch_min);
+  for (const std::uint64_t one :
+       {peer_epoch_, successor_epoch_, options_.epoch, options_.peer_epoch_min}) {
+    add(one);
+  }
   std::uint64_t sequence = last_sent_ - kept_.size();
   for (const Letter& letter : kept_) {
     add(hash_of({Packet::Kind::kFrame, 0, 0, ++sequence, 0, letter.frame, letter.channel, 0}));

@@ -17,10 +17,10 @@
 namespace seaway::transport {
 
 struct ConversationOptions {
-  std::uint32_t epoch = 1;  // This process's life.
+  std::uint64_t epoch = 1;  // This process's life.
   std::string peer;         // What messages call the other one: "host 3".
   /// Earlier lives of the peer are over, for this process at least: they are told so.
-  std::uint32_t peer_epoch_min = 1;
+  std::uint64_t peer_epoch_min = 1;
   /// What was sent and is not acknowledged yet; more is refused.
   std::size_t frames_max = 65'536;
   std::size_t bytes_max = std::size_t{64} << 20;
@@ -95,9 +95,9 @@ class Conversation {
   /// Why, once it has ended: kHostLost, or kCancelled in peace.
   const Status& reason() const { return reason_; }
   /// 0 until it was heard.
-  std::uint32_t peer_epoch() const { return peer_epoch_; }
+  std::uint64_t peer_epoch() const { return peer_epoch_; }
   /// The later life of the peer that this has met, and ended of; 0: none.
-  std::uint32_t successor_epoch() const { return successor_epoch_; }
+  std::uint64_t successor_epoch() const { return successor_epoch_; }
 
   struct Counts {
     std::uint64_t sent = 0, resent = 0, received = 0;
@@ -128,8 +128,8 @@ class Conversation {
   ConversationOptions options_;
   State state_ = State::kDown;
   Status reason_;
-  std::uint32_t peer_epoch_ = 0;
-  std::uint32_t successor_epoch_ = 0;
+  std::uint64_t peer_epoch_ = 0;
+  std::uint64_t successor_epoch_ = 0;
   std::uint64_t last_sent_ = 0;
   std::deque<Letter> kept_;  // last_sent_ - size + 1 .. last_sent_.
   std::size_t kept_bytes_ = 0;

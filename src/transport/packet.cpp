@@ -38,7 +38,8 @@ std::uint64_t header_sum(const Header& header) {
 std::uint64_t hash_of(const Packet& packet) {
   std::uint64_t hash = mix64(static_cast<std::uint64_t>(packet.kind) + 1);
   const auto add = [&hash](std::uint64_t value) { hash = mix64(hash ^ value) + value; };
-  add(packet.from_epoch | std::uint64_t{packet.to_epoch} << 32);
+  add(packet.from_epoch);
+  add(packet.to_epoch);
   add(packet.sequence);
   add(packet.acknowledged);
   add(packet.channel | std::uint64_t{packet.chunks_acknowledged} << 32);
@@ -50,7 +51,8 @@ void write_packet(const Packet& packet, std::vector<std::byte>& bytes) {
   const auto words = packet.frame.words();
   const auto frame = std::as_bytes(words);
   Header header = {first_word(packet.kind, words.size()),
-                   packet.from_epoch | std::uint64_t{packet.to_epoch} << 32,
+                   packet.from_epoch,
+                   packet.to_epoch,
                    packet.sequence,
                    packet.acknowledged,
                    packet.channel | std::uint64_t{packet.chunks_acknowledged} << 32,
@@ -108,12 +110,12 @@ Result<std::optional<Packet>> PacketReader::next() {
   if (header.back() >> 32 != checksum(frame)) return fail("a frame whose checksum is wrong");
   Packet packet;
   packet.kind = static_cast<Packet::Kind>(kind);
-  packet.from_epoch = static_cast<std::uint32_t>(header[1]);
-  packet.to_epoch = static_cast<std::uint32_t>(header[1] >> 32);
-  packet.sequence = header[2];
-  packet.acknowledged = header[3];
-  packet.channel = static_cast<std::uint32_t>(header[4]);
-  packet.chunks_acknowledged = static_cast<std::uint32_t>(header[4] >> 32);
+  packet.from_epoch = header[1];
+  packet.to_epoch = header[2];
+  packet.sequence = header[3];
+  packet.acknowledged = header[4];
+  packet.channel = static_cast<std::uint32_t>(header[5]);
+  packet.chunks_acknowledged = static_cast<std::uint32_t>(header[5] >> 32);
   if (frame_bytes > 0) {
     packet.frame = Frame::make(frame_bytes / kWord, [frame](std::span<std::uint64_t> words) {
       std::memcpy(words.data(), frame.data(), frame.size());

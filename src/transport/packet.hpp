@@ -24,8 +24,8 @@ struct Packet {
     kChunk,  // Chunk number `sequence` of the bulk lane.
   };
   Kind kind = Kind::kAck;
-  std::uint32_t from_epoch = 0;
-  std::uint32_t to_epoch = 0;  // 0 in a Hello to somebody who was never heard.
+  std::uint64_t from_epoch = 0;
+  std::uint64_t to_epoch = 0;  // 0 in a Hello to somebody who was never heard.
   std::uint64_t sequence = 0;
   std::uint64_t acknowledged = 0;  // All frames up to this number have been received.
   Frame frame;
@@ -37,10 +37,10 @@ struct Packet {
 /// Equal for equal packets. For explorers.
 std::uint64_t hash_of(const Packet& packet);
 
-/// Bytes on the wire: six little-endian words (what it is and how many words its frame has, the
+/// Bytes on the wire: seven little-endian words (what it is and how many words its frame has, the
 /// two epochs, sequence, acknowledged, the channel and the chunks acknowledged, a CRC-32 of these
-/// five and one of the frame), then the frame's words.
-constexpr std::size_t kPacketHeaderBytes = 6 * sizeof(std::uint64_t);
+/// six and one of the frame), then the frame's words.
+constexpr std::size_t kPacketHeaderBytes = 7 * sizeof(std::uint64_t);
 
 /// Appends `packet` to `bytes`.
 void write_packet(const Packet& packet, std::vector<std::byte>& bytes);

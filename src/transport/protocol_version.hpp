@@ -6,7 +6,7 @@
 
 /// Builds of tests say another one (tests/tools/meson.build).
 #ifndef SEAWAY_PROTOCOL_VERSION
-#define SEAWAY_PROTOCOL_VERSION 4
+#define SEAWAY_PROTOCOL_VERSION 5
 #endif
 
 namespace seaway::transport {

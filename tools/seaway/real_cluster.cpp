@@ -46,8 +46,6 @@ constexpr double kCommandS = 20;
 constexpr std::uint16_t kPort = 7401;  // Of all roles, where each has an address of its own.
 /// What is done here is the reason for most ends, so that many of them say nothing.
 constexpr std::size_t kRestartsMax = 1000;
-/// Before Enrolment's limits: others end with whom they need, and use up lives, too.
-constexpr std::uint32_t kLivesMax = 180;
 constexpr std::size_t kDiskBytes = std::size_t{4} << 20, kAuditBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kLastWordsMax = 20;
 /// By it all that a campaign has started is known, whoever its parent is.
@@ -357,8 +355,6 @@ Status RealCluster::look_after() {
 void RealCluster::judge_end(const ChildEnd& end) {
   const RealProcess who = *campaign::parse_real_process(end.name);
   const std::uint64_t now_ns = clock_.now_ns();
-  ++lives_[who];
-  if (who == RealProcess()) lives_.clear();
   // One that had crashed before it was killed has not ended by that.
   const bool is_by_kill = WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGKILL;
   const bool is_client = who.role == RealRole::kClient;
@@ -387,19 +383,9 @@ std::uint64_t RealCluster::kills_of(RealRole role) const {
   return found == kills_.end() ? 0 : found->second;
 }
 
-/// A host begins anew with each of its island's annexes, and all with their controller.
-bool RealCluster::has_lives_left(const RealProcess& process) {
-  if (process.role == RealRole::kClient) return true;
-  if (process == RealProcess()) return kills_of(RealRole::kController) < kLivesMax;
-  std::uint32_t used = lives_[process];
-  for (const RealProcess& annex : annexes_of(process.index)) used += lives_[annex];
-  return used < kLivesMax;
-}
-
 bool RealCluster::kill(const RealProcess& process, std::uint64_t now_ns) {
   const pid_t number = process_of(process);
-  if (number == 0 || !has_lives_left(process)) return false;
-  if (::kill(number, SIGKILL) != 0) return false;
+  if (number == 0 || ::kill(number, SIGKILL) != 0) return false;
   killed_ns_.emplace(number, now_ns);
   return true;
 }

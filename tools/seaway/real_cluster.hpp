@@ -44,7 +44,7 @@ class RealCluster {
 
   /// 0: it is not there now.
   pid_t process_of(const campaign::RealProcess& process) const;
-  /// False: it is not there, or its lives are nearly used up (Enrolment's limits).
+  /// False: it is not there.
   bool kill(const campaign::RealProcess& process, std::uint64_t now_ns);
   bool signal(const campaign::RealProcess& process, int number);
   /// Bounds its memory, or its descriptors, by what it has now; without `is_bounded`, by nothing.
@@ -103,7 +103,6 @@ class RealCluster {
   /// Roles and clients.
   std::vector<campaign::RealProcess> all() const;
   std::map<std::string, pid_t> processes() const;
-  bool has_lives_left(const campaign::RealProcess& process);
   bool is_proxied() const { return options_.net == campaign::RealNet::kProxy; }
   bool is_network() const { return options_.net != campaign::RealNet::kNone; }
   /// Where it listens, as others see it, and itself.
@@ -128,7 +127,6 @@ class RealCluster {
   std::map<pid_t, std::uint64_t> clients_killed_ns_;  // And that have.
   std::map<pid_t, std::uint64_t> bounded_ns_;         // Until when it had to do with less memory.
   std::map<campaign::RealRole, std::uint64_t> kills_;
-  std::map<campaign::RealProcess, std::uint32_t> lives_;  // Used in this life of the controller.
   std::vector<RealCrash> crashes_, surrenders_;
   std::set<std::string> shared_before_;
   std::size_t descriptors_before_ = 0;

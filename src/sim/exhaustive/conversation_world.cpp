@@ -94,7 +94,7 @@ void ConversationWorld::take(const Move& move) {
       ++lane.sent;
       ++lane.said;
       const auto fill = [&](auto words) {
-        words[0] = std::uint64_t{end.epoch} << 32 | end.talks;
+        words[0] = end.epoch << 32 | end.talks;
         words[1] = lane.said;
       };
       const Status status = end.talk.send(Frame::make(2, fill), 0, move.index,
@@ -239,7 +239,7 @@ std::uint64_t ConversationWorld::hash() const {
   const auto add = [&hash](std::uint64_t value) { hash = mix64(hash ^ value) + value; };
   for (const End& end : ends_) {
     add(end.talk.hash());
-    add(std::uint64_t{end.epoch} << 32 | end.peer_epoch_min);
+    add(end.epoch << 32 | end.peer_epoch_min);
     add(last_connection_ - end.connection + (end.connection == 0 ? 1u << 16 : 0));
     add(end.talks);
     for (const End::Lane& lane : end.lanes) {

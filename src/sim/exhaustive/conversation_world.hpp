@@ -81,7 +81,7 @@ class ConversationWorld {
   };
   struct End {
     transport::Conversation talk;
-    std::uint32_t epoch = 1, peer_epoch_min = 1;
+    std::uint64_t epoch = 1, peer_epoch_min = 1;
     std::uint32_t connection = 0;  // Its number; 0: none.
     std::uint32_t talks = 0;       // Conversations so far: which one a frame is of.
     struct Lane {

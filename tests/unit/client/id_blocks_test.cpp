@@ -22,6 +22,15 @@ TEST(IdBlocks, SayWhoHasChosenAnId) {
   EXPECT_EQ(delegate_of_request(request), (DelegateName{4095, 65535}));
 }
 
+TEST(IdBlocks, NameALifeByItsLowerBits) {
+  const std::uint32_t life = (777u << 16) + 9, of_another_process = (777u << 16) + 65535;
+
+  const DelegateName name = delegate_name(3, life);
+
+  EXPECT_EQ(name, (DelegateName{3, 9}));
+  EXPECT_EQ(whole_life(name, of_another_process), life);
+}
+
 TEST(IdBlocks, OfTwoDelegatesHaveNothingInCommon) {
   const DelegateName one{3, 8}, next{3, 9};
 

@@ -130,6 +130,23 @@ TEST_F(PeersTest, WhoIsKilledIsLostAtOnceAndComesBackAsSomebodyElse) {
   EXPECT_EQ(nodes_[1].heard.back(), 2u);
 }
 
+TEST_F(PeersTest, LivesOfEveryLifeOfAControllerAreToldApart) {
+  // The last ones that Enrolment gives.
+  nodes_[0].life = nodes_[1].life = 0xfffe'fffd;
+  begin(7);
+  pass(50 * kMs);
+
+  kill(1);
+  pass(50 * kMs);
+  start(1);
+  say(0, 1);
+  pass(50 * kMs);
+
+  EXPECT_EQ(nodes_[0].news,
+            (std::vector<std::string>{"there 4294901758", "lost 4294901758", "there 4294901759"}));
+  EXPECT_EQ(nodes_[1].heard.back(), 1u);
+}
+
 TEST_F(PeersTest, ARefusalFromBeforeThePeersBeginningLosesNobody) {
   begin(7);
   kill(1);

@@ -26,7 +26,9 @@ using client::Said;
 /// Client 1 of two islands, whose hosts have one delegate each.
 class RelayTest : public testing::Test {
  protected:
-  static constexpr Holder kOne{1, 5}, kTwo{2, 7};
+  /// Of the tenth life of their controller.
+  static constexpr std::uint32_t kLives = 9u << 16;
+  static constexpr Holder kOne{1, kLives + 5}, kTwo{2, kLives + 7};
   static constexpr std::size_t kWaitingMax = 100;
 
   RelayTest() {
@@ -53,7 +55,7 @@ class RelayTest : public testing::Test {
   }
 
   static client::DelegateName name_of(const Holder& holder) {
-    return {holder.silo - 1, holder.life};
+    return client::delegate_name(holder.silo - 1, holder.life);
   }
   static std::uint64_t id_of(const Holder& holder, std::uint64_t number) {
     return make_id(1, client::first_sequence_of(name_of(holder)) + number);
@@ -90,7 +92,7 @@ class RelayTest : public testing::Test {
       *engine_, peers_, {.name = {Role::kClient, 1}, .shape = 2, .waiting_max = kWaitingMax}};
   actor::Router router_;
   transport::LocalBulk bulk_;
-  RelayOptions options_{.shape = 2, .client = 1, .words_max = 4};
+  RelayOptions options_{.shape = 2, .client = 1, .life = kLives + 1, .words_max = 4};
   Relay relay_{*engine_, peers_, actors_, router_, options_};
   std::shared_ptr<client::Session> session_;
   std::vector<Frame> said_;

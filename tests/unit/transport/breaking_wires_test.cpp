@@ -53,13 +53,13 @@ class BreakingWires {
 
   struct Process {
     bool is_alive = false;
-    std::uint32_t epoch = 0;
+    std::uint64_t epoch = 0;
     std::unique_ptr<Conversation> conversation;
     std::unique_ptr<PacketReader> reader;
     std::uint64_t said = 0;
     std::map<std::uint32_t, std::uint64_t> heard;  // Of each life of the other one, how many.
     std::uint32_t lost = 0;                        // Lives of the other one that have ended.
-    std::uint32_t peer_epoch_min = 1;
+    std::uint64_t peer_epoch_min = 1;
     std::uint64_t armed_ns = UINT64_MAX;
     Status reason;
   };
@@ -88,7 +88,7 @@ class BreakingWires {
     talk_anew(self, own.peer_epoch_min);
     wires_.connect(self, 1 - self);
   }
-  void talk_anew(ProcessId self, std::uint32_t peer_epoch_min) {
+  void talk_anew(ProcessId self, std::uint64_t peer_epoch_min) {
     Process& own = processes_[self];
     own.peer_epoch_min = peer_epoch_min;
     own.conversation = std::make_unique<Conversation>(
@@ -111,7 +111,7 @@ class BreakingWires {
     if (!own.is_alive || own.conversation->has_ended()) return;
     const std::uint64_t number = own.said + 1;
     const Frame frame = Frame::make(1 + number % 40, [&](std::span<std::uint64_t> words) {
-      for (std::uint64_t& word : words) word = std::uint64_t{own.epoch} << 48 | number;
+      for (std::uint64_t& word : words) word = own.epoch << 48 | number;
     });
     ASSERT_TRUE(own.conversation->send(frame, calendar_.now_ns()).ok());
     ++own.said;

@@ -19,7 +19,8 @@ Frame make_frame(std::size_t words, std::uint64_t first) {
 }
 
 Packet make_packet(std::size_t words = 3) {
-  return {Packet::Kind::kFrame, 7, 8, 9, 10, make_frame(words, 100), 11};
+  constexpr std::uint64_t kLife = std::uint64_t{0xfffe'ffff} << 32;
+  return {Packet::Kind::kFrame, kLife | 7, kLife | 8, 9, 10, make_frame(words, 100), 11};
 }
 
 std::vector<std::byte> bytes_of(const Packet& packet) {
@@ -76,9 +77,9 @@ TEST(Packets, ABitThatChangedIsSeenWhereverItIs) {
 TEST(Packets, WhatIsNoneIsRefusedAndSoIsAllBehindIt) {
   const std::vector<std::tuple<std::size_t, std::uint8_t, std::string>> wrongs = {
       {0, 0, "bytes that are no packet"},
-      {2, 9, "version 9 of packets; this is version 4"},
+      {2, 9, "version 9 of packets; this is version 5"},
       {7, 0xff, "a header whose checksum is wrong"},
-      {58, 1, "a frame whose checksum is wrong"}};
+      {66, 1, "a frame whose checksum is wrong"}};
   for (const auto& [at, value, text] : wrongs) {
     std::vector<std::byte> bytes = bytes_of(make_packet());
     bytes[at] = std::byte{value};
