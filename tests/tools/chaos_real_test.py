@@ -158,6 +158,9 @@ class ChaosRealTest(unittest.TestCase):
         self.assertEqual(len(report["crashes"]), 1, report)
         self.assertRegex(report["crashes"][0]["what"], r"^scheduler \d \(process \d+\) was killed by signal 6; started")
         self.assertTrue(any("listens at" in line for line in report["crashes"][0]["last_words"]), report)
+        # Two that have the same number one after the other do not share a history.
+        for name in os.listdir(report["kept"] + "/histories"):
+            self.assertRegex(name, r"^\d+-\d+\.\d+$")
         self.expect_kept(report, "scheduler-0.log")
 
     def test_a_client_that_crashes_is_no_kill_of_the_plan_and_begins_anew(self):

@@ -352,16 +352,27 @@ Status RealCluster::look_after() {
   return {};
 }
 
+/// Whoever comes later may have the number of a process that has ended: what that one has written
+/// gets a name that nobody else has.
+std::string RealCluster::put_by_history(const RealProcess& client, pid_t process) {
+  const std::string live = std::to_string(client.index) + "-" + std::to_string(process);
+  const std::string over = live + "." + std::to_string(++histories_over_);
+  std::error_code error;  // It had none, if it had not begun to write.
+  fs::rename(directory_->histories() + "/" + live, directory_->histories() + "/" + over, error);
+  return over;
+}
+
 void RealCluster::judge_end(const ChildEnd& end) {
   const RealProcess who = *campaign::parse_real_process(end.name);
   const std::uint64_t now_ns = clock_.now_ns();
   // One that had crashed before it was killed has not ended by that.
   const bool is_by_kill = WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGKILL;
   const bool is_client = who.role == RealRole::kClient;
+  const std::string history = is_client ? put_by_history(who, end.process) : std::string();
   const auto killed = killed_ns_.extract(end.process);  // Its number may be another one's later.
   if (is_by_kill && !killed.empty()) {
     if (killed.mapped() == kHanging) return;
-    if (is_client) clients_killed_ns_[end.process] = killed.mapped();
+    if (is_client) histories_killed_ns_[history] = killed.mapped();
     ++kills_[who.role];
     return;
   }
@@ -467,8 +478,8 @@ std::vector<campaign::RealHistory> RealCluster::histories() const {
     all.push_back(campaign::read_real_history("client " + index + ", process " + process,
                                               text_of(directory_->histories() + "/" + file)));
     all.back().index = static_cast<std::uint32_t>(std::stoul(index));
-    const auto killed = clients_killed_ns_.find(std::stoi(process));
-    if (killed != clients_killed_ns_.end()) all.back().killed_ns = killed->second;
+    const auto killed = histories_killed_ns_.find(file);
+    if (killed != histories_killed_ns_.end()) all.back().killed_ns = killed->second;
   }
   return all;
 }

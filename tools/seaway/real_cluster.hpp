@@ -98,6 +98,7 @@ class RealCluster {
   Status wait_for_roles();
   Status start_client(std::uint32_t index);
   void judge_end(const ChildEnd& end);
+  std::string put_by_history(const campaign::RealProcess& client, pid_t process);
   void trim_audit();
   std::vector<campaign::RealProcess> roles() const;
   /// Roles and clients.
@@ -123,10 +124,11 @@ class RealCluster {
   std::unique_ptr<Children> children_;
   std::size_t full_disks_ = 0;
   bool are_clients_to_end_ = false;
-  std::map<pid_t, std::uint64_t> killed_ns_;          // By kill(), and not seen to have ended yet.
-  std::map<pid_t, std::uint64_t> clients_killed_ns_;  // And that have.
-  std::map<pid_t, std::uint64_t> bounded_ns_;         // Until when it had to do with less memory.
+  std::map<pid_t, std::uint64_t> killed_ns_;  // By kill(), and not seen to have ended yet.
+  std::map<std::string, std::uint64_t> histories_killed_ns_;  // And that have, by their histories.
+  std::map<pid_t, std::uint64_t> bounded_ns_;  // Until when it had to do with less memory.
   std::map<campaign::RealRole, std::uint64_t> kills_;
+  std::uint64_t histories_over_ = 0;  // Of clients that have ended.
   std::vector<RealCrash> crashes_, surrenders_;
   std::set<std::string> shared_before_;
   std::size_t descriptors_before_ = 0;
