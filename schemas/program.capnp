@@ -26,6 +26,8 @@ struct MeshAxis {
 struct Mesh {
   slice @0 :UInt64;
   axes @1 :List(MeshAxis);
+  devices @2 :List(UInt32);
+  # Of a sub-mesh, by their numbers in the slice, each once; empty: all of them, in order.
 }
 
 # For each dimension the axes that split it, major first.
@@ -79,6 +81,28 @@ struct FunctionInfo {
   idempotent @7 :Bool;
   irregular @8 :Bool;
   inPlace @9 :List(InPlace);
+  shards @10 :UInt32;
+  # Of a foreign function over several devices: the types are those of its shards, one shard's behind
+  # the other's, and each value lies on the device of its shard alone. 0: they are any shard's.
+  donated @11 :List(UInt32);
+  # Parameters whose memory its outputs may take.
+}
+
+# A program that Seaway does not read, but the compiler of a device.
+struct ForeignProgram {
+  format @0 :Text;
+  code @1 :Data;
+  options @2 :Data;
+  # The compiler's.
+  shards @3 :UInt32;
+}
+
+# What became of it.
+struct ForeignCompiled {
+  info @0 :FunctionInfo;
+  format @1 :Text;
+  description @2 :Data;
+  # The compiled program in a format of the compiler's; nothing when it is too large.
 }
 
 # Output `output` may be written over operand `operand`.
@@ -98,6 +122,8 @@ struct ValueRef {
 struct NodeOutput {
   type @0 :TensorType;
   spec @1 :UInt32;
+  place @2 :UInt32;
+  # It lies on device place - 1 of the node's mesh alone; 0: on all of it.
 }
 
 struct Node {

@@ -168,16 +168,13 @@ struct Join {
   role @0 :UInt8;
   # actor::Role.
   island @1 :UInt32;
-  epoch @2 :UInt32;
-  # Its life.
+  epoch @2 :UInt32;  # Its life.
 }
 
 struct Complaint {
   role @0 :UInt8;
-  index @1 :UInt32;
-  # About whom.
-  epoch @2 :UInt32;
-  # Which life of it.
+  index @1 :UInt32;  # About whom.
+  epoch @2 :UInt32;  # Which life of it.
   byRole @3 :UInt8;
   byIndex @4 :UInt32;
 }
@@ -200,12 +197,10 @@ struct View {
 # What a host knows that its scheduler has to know.
 struct IslandState {
   number @0 :UInt32;
-  lastStamp @1 :UInt64;
-  # The last launch that has reached the host.
+  lastStamp @1 :UInt64;  # The last launch that has reached the host.
   parts @2 :List(PartState);
   arrays @3 :List(ArrayState);
-  failures @4 :List(Failure);
-  # Of parts that are over.
+  failures @4 :List(Failure);  # Of parts that are over.
 }
 struct PartState {
   stamp @0 :UInt64;
@@ -239,13 +234,11 @@ struct ArrayState {
   }
   poison @4 :Bool;
   devices @2 :List(UInt32);
-  bytes @3 :UInt64;
-  # On each device.
+  bytes @3 :UInt64;  # On each device.
 }
 
 struct CutEdges {
-  peer @0 :UInt32;
-  # The other host.
+  peer @0 :UInt32;  # The other host.
   lastStamp @1 :UInt64;
   code @2 :UInt8;
   message @3 :Text;
@@ -283,8 +276,7 @@ struct Peer {
   index @1 :UInt32;
   epoch @2 :UInt32;
   lost @3 :Bool;
-  message @4 :Text;
-  # Why, if it was lost.
+  message @4 :Text;  # Why, if it was lost.
 }
 
 struct Hello {
@@ -307,6 +299,9 @@ struct DefineFunction {
   # Mesh axes for which it was captured.
   info @5 :Data;
   # A FunctionInfo (program.capnp) as a message of its own: types, for the controller.
+  foreign @6 :Data;
+  # A ForeignProgram as a message of its own, in the place of `graph`; its types are known then when
+  # it is compiled.
 }
 
 struct DefineProgram {
@@ -353,12 +348,13 @@ struct Request {
     # Type and sharding that later puts refer to; answered like every request, but puts do not wait.
     drain @7 :Void;
     # Answered when nothing of this client is in flight.
+    defineForeign @8 :DefineFunction;
+    # Answered with a ForeignCompiled, in `data`, when all hosts have compiled it.
   }
 }
 
 struct DefineSpec {
-  id @0 :UInt64;
-  # Chosen by the client.
+  id @0 :UInt64;  # Chosen by the client.
   spec @1 :Data;
   # An ArraySpec (program.capnp) as a message of its own.
 }
@@ -385,6 +381,7 @@ struct Reply {
   code @1 :UInt8;
   message @2 :Text;
   # With code OK: the answer as text or JSON, by kind of request.
+  data @3 :Data;
 }
 
 struct Resolved {
@@ -475,6 +472,7 @@ struct Compiled {
   scratchBytes @4 :UInt64;
   costNs @5 :UInt64;
   inPlace @6 :List(InPlace);
+  foreign @7 :Data;  # Of a foreign function: a ForeignCompiled.
 }
 struct InPlace {
   # Output `output` may be written over operand `operand` while the function runs.

@@ -226,6 +226,15 @@ class Client {
   /// Registers C++ code of the user's own under `name`.
   Result<Function> native(std::string name, NativeFunction function) const;
 
+  /// Registers a program that Seaway does not read, and blocks until all hosts have compiled it:
+  /// its types are known then. Calls of it are like those of any other function; with several
+  /// shards each operand lies on the device of its shard (Mesh::device) of the mesh it is called
+  /// on, and so does each result.
+  /// Errors: those of the compilers, with the host; kUnimplemented where devices have none (start
+  /// hosts with `--backend pjrt:/path/plugin.so`); kInvalidArgument without code, or for options
+  /// that want another number of shards; kResourceExhausted above 12 MiB; kDeadlineExceeded.
+  Result<Function> foreign(std::string name, ForeignFunction function) const;
+
   /// Captures a program: `body` is called once, with one Traced for each of `parameters`, or a
   /// span of them, and returns a Traced, or a vector, tuple, pair or array of them. Any C++ may
   /// stand around the calls; only calls of functions become nodes.

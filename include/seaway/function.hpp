@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -128,6 +129,23 @@ struct NativeFunction {
   std::string to_string() const;
 };
 
+/// A program in the words of a device's compiler: what another framework has traced, say.
+struct ForeignFunction {
+  /// StableHLO, as text or as bytecode, if `format` is "mlir".
+  std::string code = {};
+  std::string format = "mlir";
+  /// The compiler's, XLA's CompileOptionsProto in bytes; where it runs is Seaway's to say, and what
+  /// they say of that is left out. Empty: one replica and one partition.
+  std::string options = {};
+  /// Devices of one execution: replicas times partitions.
+  std::uint32_t shards = 1;
+  /// How long compiling may take.
+  std::chrono::nanoseconds timeout = std::chrono::hours(1);
+
+  /// `foreign function in mlir, 3021 bytes, 2 shards`.
+  std::string to_string() const;
+};
+
 /// A function that the cluster knows, with types of one shard. A shared handle; thread-safe.
 ///
 /// Called inside a program it adds one node, whatever the number of shards: `y = f(x)`. It runs on
@@ -187,7 +205,7 @@ class Function {
   Run execute(std::initializer_list<Array> arguments, Site site = Site::current()) const;
   Run execute(std::span<const Array> arguments, Site site = Site::current()) const;
 
-  /// The body as StableHLO text; empty for a native function.
+  /// The body as StableHLO text; empty for a native and for a foreign function.
   std::string to_stablehlo() const;
   /// "function a(f32[1]) -> (f32[1])".
   std::string to_string() const;

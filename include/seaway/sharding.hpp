@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -16,8 +17,9 @@ namespace seaway {
 /// One named axis of a mesh and its size.
 using MeshAxis = std::pair<std::string, std::int64_t>;
 
-/// The virtual devices of one slice, arranged in named axes; device i has the row-major
-/// coordinates of i. A value; two meshes are equal when slice and axes are.
+/// The virtual devices of one slice, or some of them (a sub-mesh), arranged in named axes; device i
+/// has the row-major coordinates of i. A value; two meshes are equal when slice, axes and devices
+/// are.
 class Mesh {
  public:
   Mesh() = default;
@@ -25,6 +27,15 @@ class Mesh {
 
   std::uint64_t slice() const { return slice_; }
   const std::vector<MeshAxis>& axes() const { return axes_; }
+  /// Which devices of the slice it has, by their numbers there; empty: all of them, in order.
+  const std::vector<std::uint32_t>& devices() const { return devices_; }
+  /// The sub-mesh of these devices, numbered as here, in this order, each once. Without `axes`: one
+  /// device without axes, or one axis "devices". Whoever is given a mesh checks that it fits.
+  Mesh part(std::vector<std::uint32_t> devices, std::vector<MeshAxis> axes = {}) const;
+  /// The sub-mesh of one device, which is this mesh if it has no other and no axes.
+  Mesh device(std::uint32_t index) const;
+  /// Whether a slice of so many devices has them all, and each has one place.
+  bool fits(std::int64_t slice_devices) const;
   /// Product of the axis sizes; 1 for a mesh without axes.
   std::int64_t device_count() const;
   /// Index of the axis called `name`, or -1.
@@ -32,13 +43,15 @@ class Mesh {
   /// Coordinate of `device` along axis `axis`.
   std::int64_t coordinate(std::int64_t device, int axis) const;
 
-  /// "mesh(data=2, model=4)".
+  /// "mesh(data=2, model=4)", and of a sub-mesh "mesh(data=2) of devices 0 3".
   std::string to_string() const;
   friend bool operator==(const Mesh&, const Mesh&) = default;
+  friend auto operator<=>(const Mesh&, const Mesh&) = default;
 
  private:
   std::uint64_t slice_ = 0;
   std::vector<MeshAxis> axes_;
+  std::vector<std::uint32_t> devices_;
 };
 
 /// For each dimension of an array the mesh axes it is split over, major first; no axes: not split.

@@ -13,14 +13,37 @@
 namespace seaway {
 
 /// Type of one element. kBool is stored in one byte, 0 or 1.
-enum class DType : std::uint8_t { kF32 = 0, kI32 = 1, kBool = 2 };
+///
+/// Captured functions compute with the first three. Elements of the others can be stored, moved
+/// and read; what computes with them is a foreign function (Client::foreign) or a native one.
+enum class DType : std::uint8_t {
+  kF32 = 0,
+  kI32 = 1,
+  kBool = 2,
+  kI8 = 3,
+  kI16 = 4,
+  kI64 = 5,
+  kU8 = 6,
+  kU16 = 7,
+  kU32 = 8,
+  kU64 = 9,
+  kF16 = 10,
+  kBf16 = 11,  // The upper half of an f32.
+  kF64 = 12,
+  kC64 = 13,   // Two f32: real, imaginary.
+  kC128 = 14,  // Two f64.
+};
+inline constexpr DType kLastDType = DType::kC128;
 
-/// "f32", "i32", "i1": StableHLO's names.
+/// "f32", "i32", "i1", "ui8", "complex<f32>": StableHLO's names.
 std::string_view to_string(DType dtype);
 /// Bytes of one element.
 std::size_t size_of(DType dtype);
+/// Whether captured functions compute with such elements.
+constexpr bool is_computed_with(DType dtype) { return dtype <= DType::kBool; }
 
-/// The C++ type that holds one element: float, std::int32_t, bool.
+/// The element type that `T` holds one of: kF32 of float, kI32 of std::int32_t, kBool of bool, and
+/// so on for integers of a fixed width and double.
 template <class T>
 constexpr DType dtype_of();
 template <>
@@ -34,6 +57,38 @@ constexpr DType dtype_of<std::int32_t>() {
 template <>
 constexpr DType dtype_of<bool>() {
   return DType::kBool;
+}
+template <>
+constexpr DType dtype_of<std::int8_t>() {
+  return DType::kI8;
+}
+template <>
+constexpr DType dtype_of<std::int16_t>() {
+  return DType::kI16;
+}
+template <>
+constexpr DType dtype_of<std::int64_t>() {
+  return DType::kI64;
+}
+template <>
+constexpr DType dtype_of<std::uint8_t>() {
+  return DType::kU8;
+}
+template <>
+constexpr DType dtype_of<std::uint16_t>() {
+  return DType::kU16;
+}
+template <>
+constexpr DType dtype_of<std::uint32_t>() {
+  return DType::kU32;
+}
+template <>
+constexpr DType dtype_of<std::uint64_t>() {
+  return DType::kU64;
+}
+template <>
+constexpr DType dtype_of<double>() {
+  return DType::kF64;
 }
 
 /// Sizes of the dimensions, outermost first; row-major. Rank 0 is a scalar. A dimension may be 0.

@@ -54,6 +54,31 @@ std::int64_t pieces_of(const Mesh& mesh, const DimAxes& axes) {
 Mesh::Mesh(std::uint64_t slice, std::vector<MeshAxis> axes)
     : slice_(slice), axes_(std::move(axes)) {}
 
+Mesh Mesh::part(std::vector<std::uint32_t> devices, std::vector<MeshAxis> axes) const {
+  for (std::uint32_t& device : devices) {
+    if (device < devices_.size()) device = devices_[device];
+  }
+  if (axes.empty() && devices.size() != 1) {
+    axes = {{"devices", static_cast<std::int64_t>(devices.size())}};
+  }
+  Mesh part(slice_, std::move(axes));
+  part.devices_ = std::move(devices);
+  return part;
+}
+
+bool Mesh::fits(std::int64_t slice_devices) const {
+  if (devices_.empty()) return device_count() == slice_devices;
+  std::vector<std::uint32_t> sorted = devices_;
+  std::sort(sorted.begin(), sorted.end());
+  return static_cast<std::int64_t>(devices_.size()) == device_count() &&
+         static_cast<std::int64_t>(sorted.back()) < slice_devices &&
+         std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+}
+
+Mesh Mesh::device(std::uint32_t index) const {
+  return axes_.empty() && index == 0 ? *this : part({index});
+}
+
 std::int64_t Mesh::device_count() const {
   std::int64_t count = 1;
   for (const MeshAxis& axis : axes_) count *= axis.second;
@@ -81,7 +106,10 @@ std::string Mesh::to_string() const {
     if (i > 0) text += ", ";
     text += axes_[i].first + "=" + std::to_string(axes_[i].second);
   }
-  return text + ")";
+  text += ")";
+  if (!devices_.empty()) text += " of devices";
+  for (const std::uint32_t device : devices_) text += " " + std::to_string(device);
+  return text;
 }
 
 std::string PartitionSpec::to_string() const {

@@ -12,11 +12,59 @@ std::string_view to_string(DType dtype) {
       return "i32";
     case DType::kBool:
       return "i1";
+    case DType::kI8:
+      return "i8";
+    case DType::kI16:
+      return "i16";
+    case DType::kI64:
+      return "i64";
+    case DType::kU8:
+      return "ui8";
+    case DType::kU16:
+      return "ui16";
+    case DType::kU32:
+      return "ui32";
+    case DType::kU64:
+      return "ui64";
+    case DType::kF16:
+      return "f16";
+    case DType::kBf16:
+      return "bf16";
+    case DType::kF64:
+      return "f64";
+    case DType::kC64:
+      return "complex<f32>";
+    case DType::kC128:
+      return "complex<f64>";
   }
   return "?";
 }
 
-std::size_t size_of(DType dtype) { return dtype == DType::kBool ? 1 : 4; }
+std::size_t size_of(DType dtype) {
+  switch (dtype) {
+    case DType::kBool:
+    case DType::kI8:
+    case DType::kU8:
+      return 1;
+    case DType::kI16:
+    case DType::kU16:
+    case DType::kF16:
+    case DType::kBf16:
+      return 2;
+    case DType::kF32:
+    case DType::kI32:
+    case DType::kU32:
+      return 4;
+    case DType::kI64:
+    case DType::kU64:
+    case DType::kF64:
+    case DType::kC64:
+      return 8;
+    case DType::kC128:
+      return 16;
+  }
+  return 4;
+}
 
 std::int64_t element_count(std::span<const std::int64_t> shape) {
   // Zero first: beside an empty dimension the others may be of any size.

@@ -208,6 +208,10 @@ Status Capture::add_node(const std::shared_ptr<FunctionRecord>& function, progra
     return invalid_argument("it was captured for " + names(info.axes) + ", but the call runs on " +
                             node.mesh.to_string());
   }
+  if (info.shards > 0 && node.mesh.device_count() != info.shards) {
+    return invalid_argument("it runs on " + std::to_string(info.shards) +
+                            " devices, but the call on " + node.mesh.to_string());
+  }
   const auto check_count = [](const auto& given, std::size_t wanted, const char* what) -> Status {
     if (given.empty() || given.size() == wanted) return {};
     return invalid_argument(std::to_string(given.size()) + " " + what + " specs for " +
@@ -218,15 +222,16 @@ Status Capture::add_node(const std::shared_ptr<FunctionRecord>& function, progra
   for (std::size_t i = 0; i < node.operands.size(); ++i) {
     const ArraySpec& given = program_->graph.spec_of(node.operands[i]);
     node.in_specs.push_back(specs.in.empty() ? given.sharding.spec() : specs.in[i]);
-    const NamedSharding sharding(node.mesh, node.in_specs.back());
-    const std::string what = "operand " + std::to_string(i) + " is " + to_string(given.type) +
-                             ", here split " + node.in_specs.back().to_string() + " over " +
-                             node.mesh.to_string();
+    const NamedSharding sharding(node.mesh_of(info, i, node.operands.size()), node.in_specs.back());
+    const auto what = [&] {
+      return "operand " + std::to_string(i) + " is " + to_string(given.type) + ", here split " +
+             sharding.to_string();
+    };
     if (Status status = sharding.validate(given.type); !status.ok()) {
-      return invalid_argument(what + ": " + status.message());
+      return invalid_argument(what() + ": " + status.message());
     }
     if (const TensorType shard = sharding.shard_type(given.type); shard != info.parameters[i]) {
-      return invalid_argument(what + ": each shard is " + to_string(shard) + ", but parameter " +
+      return invalid_argument(what() + ": each shard is " + to_string(shard) + ", but parameter " +
                               std::to_string(i) + " is " + to_string(info.parameters[i]));
     }
   }
@@ -234,14 +239,14 @@ Status Capture::add_node(const std::shared_ptr<FunctionRecord>& function, progra
     PartitionSpec spec;
     if (!specs.out.empty()) {
       spec = specs.out[i];
-    } else {
+    } else if (info.shards == 0) {
       for (std::size_t k = 0; k < node.in_specs.size(); ++k) {
         if (info.parameters[k].shape.size() != info.outputs[i].shape.size()) continue;
         spec = node.in_specs[k];
         break;
       }
     }
-    NamedSharding sharding(node.mesh, std::move(spec));
+    NamedSharding sharding(node.mesh_of(info, i, info.outputs.size()), std::move(spec));
     auto type = global_type(info.outputs[i], sharding);
     if (!type.ok()) {
       return invalid_argument("result " + std::to_string(i) + ": " + type.status().message());

@@ -2,6 +2,7 @@
 
 #include "seaway/client.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -144,6 +145,31 @@ Result<Function> Client::native(std::string name, NativeFunction native) const {
   internal_form.body = std::move(native.body);
   auto defined = session().define_native(std::move(internal_form),
                                          {std::move(native.in), std::move(native.out)});
+  if (!defined.ok()) return defined.status();
+  return Function(std::move(defined).value());
+}
+
+Result<Function> Client::foreign(std::string name, ForeignFunction foreign) const {
+  if (!owner_) return empty_client();
+  const auto wrong = [&name](const std::string& what) {
+    return "foreign function \"" + name + "\" " + what;
+  };
+  if (foreign.code.empty()) return invalid_argument(wrong("has no code"));
+  if (foreign.shards == 0) return invalid_argument(wrong("has no shards: at least one runs it"));
+  const std::size_t bytes = foreign.code.size() + foreign.options.size();
+  if (bytes > function::kForeignBytesMax) {
+    return resource_exhausted(wrong("has " + std::to_string(bytes) + " bytes; the limit is " +
+                                    std::to_string(function::kForeignBytesMax) +
+                                    ": hand large constants over as arguments"));
+  }
+  const auto timeout_ns =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(1, foreign.timeout.count()));
+  auto defined = session().define_foreign({.name = std::move(name),
+                                           .format = std::move(foreign.format),
+                                           .code = std::move(foreign.code),
+                                           .options = std::move(foreign.options),
+                                           .shards = foreign.shards},
+                                          timeout_ns);
   if (!defined.ok()) return defined.status();
   return Function(std::move(defined).value());
 }

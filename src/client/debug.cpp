@@ -39,6 +39,11 @@ class Evaluation {
   Status run_node(std::size_t index) {
     const program::Node& node = program_.graph.nodes[index];
     const FunctionRecord& function = *program_.functions.at(node.function);
+    if (function.foreign) {
+      return unimplemented("function " + function.info.name +
+                           " is a foreign program, which only devices with a compiler of their "
+                           "own run: turn debug mode off");
+    }
     std::shared_ptr<const function::Executable> executable = function.native;
     if (!executable) {
       auto compiled = function::compile_reference(function.graph, node.mesh.axes());

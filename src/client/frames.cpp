@@ -97,6 +97,22 @@ Frame define_function(ClientId client, const FunctionRecord& function) {
   });
 }
 
+Frame define_foreign(ClientId client, std::uint64_t request, const program::FunctionInfo& info,
+                     const function::ForeignProgram& program) {
+  return make_request(client, request, [&](wire::Request::Builder builder) {
+    auto definition = builder.initDefineForeign();
+    definition.setId(info.id);
+    definition.setName(info.name);
+    definition.setInfo(to_data(program::encode_frame(info)));
+    definition.setForeign(to_data(program::encode_frame(program)));
+  });
+}
+
+Result<program::ForeignCompiled> read_foreign(const std::string& answer) {
+  return program::decode_foreign_compiled(
+      wire::data_frame({reinterpret_cast<const kj::byte*>(answer.data()), answer.size()}));
+}
+
 Frame define_program(ClientId client, const program::ProgramGraph& graph) {
   constexpr std::size_t kChunkBytes = 1 << 20;
   const Frame encoded = program::encode_frame(graph);
@@ -289,7 +305,11 @@ Status dispatch(const Frame& frame, Session& session) {
           case wire::Message::REPLY: {
             const auto reply = message.getReply();
             Status status = wire::read_status(reply.getCode(), reply.getMessage());
-            if (status.ok()) {
+            if (const auto data = reply.getData(); status.ok() && data.size() > 0) {
+              session.on_reply(
+                  reply.getRequest(),
+                  std::string(reinterpret_cast<const char*>(data.begin()), data.size()));
+            } else if (status.ok()) {
               session.on_reply(reply.getRequest(), std::string(reply.getMessage().cStr()));
             } else {
               session.on_reply(reply.getRequest(), std::move(status));

@@ -19,6 +19,10 @@ Frame poke();
 Frame hello(ClientId client, std::uint64_t request, const ClientOptions& options);
 Frame goodbye(ClientId client);
 Frame define_function(ClientId client, const FunctionRecord& function);
+Frame define_foreign(ClientId client, std::uint64_t request, const program::FunctionInfo& info,
+                     const function::ForeignProgram& program);
+/// What the answer to that says, in bytes.
+Result<program::ForeignCompiled> read_foreign(const std::string& answer);
 Frame define_program(ClientId client, const program::ProgramGraph& graph);
 Frame define_spec(ClientId client, std::uint64_t request, const SpecRecord& spec);
 Frame acquire_slice(ClientId client, std::uint64_t request, SliceId slice,

@@ -102,7 +102,7 @@ Run Function::execute(std::span<const Array> arguments, Site site) const {
 }
 
 std::string Function::to_stablehlo() const {
-  if (!record_ || record_->native) return "";
+  if (!record_ || record_->native || record_->foreign) return "";
   return function::to_stablehlo(record_->graph, record_->info.axes);
 }
 

@@ -33,6 +33,8 @@ TravellingArray describe(const Array& array) {
 std::shared_ptr<SliceRecord> Session::adopt_slice(const Mesh& mesh,
                                                   std::vector<std::uint32_t> binding) {
   std::lock_guard guard(names_mutex_);
+  // A sub-mesh does not say how many devices its slice has.
+  if (!mesh.devices().empty() && !slices_.contains(mesh.slice())) return nullptr;
   auto& record = slices_[mesh.slice()];
   if (!record) {
     record = std::make_shared<SliceRecord>();

@@ -27,7 +27,7 @@ Result<std::shared_ptr<SliceRecord>> Session::find_slice(const Mesh& mesh) {
   if (found->second->is_released) {
     return invalid_argument("slice " + name_of(slice) + " was released; acquire another");
   }
-  if (mesh.device_count() != found->second->mesh.device_count()) {
+  if (!mesh.fits(found->second->mesh.device_count())) {
     return invalid_argument(mesh.to_string() + " does not fit slice " + name_of(slice) + " of " +
                             std::to_string(found->second->mesh.device_count()) + " devices");
   }
@@ -115,6 +115,27 @@ Result<std::shared_ptr<FunctionRecord>> Session::define_native(function::NativeF
   record.specs = std::move(specs);
   record.native = function::make_native(std::move(native));
   return define_function(std::move(record));
+}
+
+Result<std::shared_ptr<FunctionRecord>> Session::define_foreign(
+    const function::ForeignProgram& program, std::uint64_t timeout_ns) {
+  FunctionRecord function;
+  function.session = shared_from_this();
+  function.info.name = program.name;
+  function.info.id = next_id();
+  if (function.info.id == 0) return no_ids();
+  const auto answer = ask(
+      "compile function " + program.name,
+      [&](std::uint64_t request) {
+        return frames::define_foreign(id(), request, function.info, program);
+      },
+      timeout_ns);
+  if (!answer.ok()) return answer.status();
+  auto compiled = frames::read_foreign(*answer);
+  if (!compiled.ok()) return compiled.status();
+  function.info = compiled->info;
+  function.foreign = std::make_shared<const program::ForeignCompiled>(std::move(*compiled));
+  return std::make_shared<FunctionRecord>(std::move(function));
 }
 
 Result<std::shared_ptr<ProgramRecord>> Session::define_program(

@@ -23,6 +23,8 @@ struct FunctionRecord {
   function::Graph graph;  // Without instructions for a native function.
   /// A native function's code, for debug mode; null for a captured one.
   std::shared_ptr<const function::Executable> native;
+  /// What a foreign function was compiled to; null for all others.
+  std::shared_ptr<const program::ForeignCompiled> foreign;
   std::optional<Mesh> mesh;
   CallSpecs specs;
 };

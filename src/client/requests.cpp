@@ -40,7 +40,8 @@ std::uint64_t Session::request_timeout_ns() const {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(1, options_.request_timeout.count()));
 }
 
-Result<std::string> Session::ask(std::string what, const BuildRequest& build) {
+Result<std::string> Session::ask(std::string what, const BuildRequest& build,
+                                 std::uint64_t timeout_ns) {
   if (!wiring_.engine) {
     return invalid_argument("\"" + what + "\" asks a cluster, and a debug client has none");
   }
@@ -56,7 +57,6 @@ Result<std::string> Session::ask(std::string what, const BuildRequest& build) {
   const std::uint64_t request = next_request_.fetch_add(1, std::memory_order_relaxed);
   auto state = std::make_shared<internal::FutureState<std::string>>(waiter_);
   Frame frame = build(request);
-  const std::uint64_t timeout_ns = request_timeout_ns();
   bool was_empty = false;
   {
     std::lock_guard guard(mutex_);

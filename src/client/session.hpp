@@ -108,7 +108,11 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Questions with an answer (requests.cpp). Blocking; `what` names the question in messages.
   using BuildRequest = std::function<Frame(std::uint64_t request)>;
-  Result<std::string> ask(std::string what, const BuildRequest& build);
+  Result<std::string> ask(std::string what, const BuildRequest& build) {
+    return ask(std::move(what), build, request_timeout_ns());
+  }
+  /// The same with a time of its own.
+  Result<std::string> ask(std::string what, const BuildRequest& build, std::uint64_t timeout_ns);
   Result<std::shared_ptr<SliceRecord>> acquire_slice(const SliceRequest& request);
   Status release_slice(SliceRecord& slice);
   Status rebind_slice(SliceRecord& slice);
@@ -123,6 +127,9 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<std::shared_ptr<FunctionRecord>> define_function(FunctionRecord function);
   Result<std::shared_ptr<FunctionRecord>> define_native(function::NativeFunction native,
                                                         CallSpecs specs);
+  /// Blocks until it is compiled.
+  Result<std::shared_ptr<FunctionRecord>> define_foreign(const function::ForeignProgram& program,
+                                                         std::uint64_t timeout_ns);
   Result<std::shared_ptr<ProgramRecord>> define_program(std::shared_ptr<ProgramRecord> program);
   /// The identity on one shard of `type`, for reshards.
   std::shared_ptr<FunctionRecord> identity(const TensorType& type);

@@ -121,6 +121,11 @@ std::string FunctionOptions::to_string() const {
   return "function options: " + (mesh ? mesh->to_string() : "no mesh") + ", " + specs_text(in, out);
 }
 
+std::string ForeignFunction::to_string() const {
+  return "foreign function in " + format + ", " + std::to_string(code.size()) + " bytes, " +
+         std::to_string(shards) + (shards == 1 ? " shard" : " shards");
+}
+
 std::string NativeFunction::to_string() const {
   return "native function " + list_of(parameters) + " -> " + list_of(outputs) + ", " +
          std::to_string(scratch_bytes) + " bytes of scratch, about " + std::to_string(cost_ns) +

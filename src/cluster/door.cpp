@@ -173,7 +173,8 @@ class Visitor {
       case Message::COMPILE: {
         if (!is_own_annex()) break;
         const auto function = message.getCompile();
-        read(function.getGraph().size() + function.getInfo().size() + function.getNative().size());
+        read(function.getGraph().size() + function.getInfo().size() + function.getNative().size() +
+             function.getForeign().size());
         for (const auto axis : function.getAxes()) read(axis.getName().size());
         return {};
       }
@@ -333,6 +334,7 @@ class Visitor {
   void read(wire::Compiled::Reader compiled) {
     read(compiled.getMessage().size());
     for (const auto pair : compiled.getInPlace()) read(pair.getOutput());
+    read(compiled.getForeign().size());
   }
   void read(wire::RoomRange::Reader range) { read(range.getRoom()); }
   void read(wire::AnnexOrder::Reader order) {

@@ -78,7 +78,11 @@ Status Relay::check_frame(Holder by, const Frame& frame) const {
         return is_its(by, id) ? Status() : wrong("program", id);
       }
       case Message::REQUEST: {
-        const std::uint64_t number = message.getRequest().getRequest();
+        const auto request = message.getRequest();
+        if (request.isDefineForeign() && !is_its(by, request.getDefineForeign().getId())) {
+          return wrong("function", request.getDefineForeign().getId());
+        }
+        const std::uint64_t number = request.getRequest();
         return owner_of_request(number) == by ? Status() : wrong("request", number);
       }
       case Message::RUNS:

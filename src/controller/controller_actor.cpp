@@ -146,9 +146,16 @@ void ControllerActor::receive(const Frame& frame) {
         for (const auto pair : compiled.getInPlace()) {
           in_place.emplace_back(pair.getOutput(), pair.getOperand());
         }
-        core_.compiled(compiled.getFunction(), compiled.getHost(),
-                       wire::read_status(compiled.getCode(), compiled.getMessage()),
-                       compiled.getScratchBytes(), compiled.getCostNs(), in_place);
+        Status outcome = wire::read_status(compiled.getCode(), compiled.getMessage());
+        Result<program::ForeignCompiled> foreign = Status();
+        const bool is_foreign = compiled.getForeign().size() > 0;
+        if (is_foreign) {
+          foreign = program::decode_foreign_compiled(wire::data_frame(compiled.getForeign()));
+          if (!foreign.ok()) outcome = foreign.status();
+        }
+        core_.compiled(compiled.getFunction(), compiled.getHost(), std::move(outcome),
+                       compiled.getScratchBytes(), compiled.getCostNs(), in_place,
+                       is_foreign && foreign.ok() ? &*foreign : nullptr);
         break;
       }
       case Message::FINISHED:
@@ -241,6 +248,15 @@ Status ControllerActor::read_request(ClientId client, const Frame& frame) {
       case wire::Request::DRAIN:
         core_.drain(client, number);
         break;
+      case wire::Request::DEFINE_FOREIGN: {
+        const auto definition = request.getDefineForeign();
+        auto info = program::decode_function_info(wire::data_frame(definition.getInfo()));
+        if (!info.ok()) return info.status();
+        wire::FrameBuilder builder;
+        builder.init_root<Message>().setCompile(definition);
+        core_.define_foreign(client, number, std::move(info).value(), builder.finish());
+        break;
+      }
     }
     return Status();
   });

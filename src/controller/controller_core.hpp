@@ -95,6 +95,9 @@ class ControllerCore {
              std::uint64_t request, bool waits_when_full = false);
   void goodbye(ClientId client);
   void define_function(ClientId client, program::FunctionInfo info, Frame definition);
+  /// The same of a program whose types are known when it is compiled: answered then.
+  void define_foreign(ClientId client, std::uint64_t request, program::FunctionInfo info,
+                      Frame definition);
   void define_program(ClientId client, program::ProgramGraph graph);
   /// Errors: kInvalidArgument when it is not the client's to name, or does not fit its slice;
   /// kResourceExhausted beyond ControllerLimits::definitions_max.
@@ -121,7 +124,8 @@ class ControllerCore {
 
   // What hosts and schedulers say.
   void compiled(FunctionId function, HostId host, Status status, std::uint64_t scratch_bytes,
-                std::uint64_t cost_ns, const function::OutputOperandPairs& in_place = {});
+                std::uint64_t cost_ns, const function::OutputOperandPairs& in_place = {},
+                const program::ForeignCompiled* foreign = nullptr);
   void part_failed(Stamp stamp, Status status);
   void part_enqueued(Stamp stamp);
   void part_finished(Stamp stamp, IslandId island);
@@ -227,6 +231,9 @@ class ControllerCore {
   struct Member;
 
   // definitions.cpp
+  Function* add_function(program::FunctionInfo info, Frame definition);
+  Status take_types(Function& function, HostId host, const program::ForeignCompiled* foreign);
+  void answer_foreign(Function& function);
   bool is_ready(Program& program);
   void lower(Program& program);
   void install(Program& program, program::LoweredProgram lowered);

@@ -296,6 +296,11 @@ void ControllerActor::flush_client(ClientId id, ControllerOutbox::Client& outbox
     reply.setRequest(answer.request);
     reply.setCode(static_cast<std::uint8_t>(answer.status.code()));
     reply.setMessage(answer.status.ok() ? answer.text : answer.status.message());
+    if (answer.foreign) {
+      const Frame foreign = program::encode_frame(*answer.foreign);
+      const auto words = foreign.words();
+      reply.setData({reinterpret_cast<const kj::byte*>(words.data()), words.size_bytes()});
+    }
     router_.send(Role::kClient, id, builder.finish());
   }
   outbox.replies.clear();

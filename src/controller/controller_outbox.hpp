@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/frame.hpp"
 #include "base/ids.hpp"
 #include "program/part_plan.hpp"
+#include "program/program_graph.hpp"
 #include "seaway/status.hpp"
 
 namespace seaway::controller {
@@ -94,6 +96,7 @@ struct ControllerOutbox {
     std::uint64_t request = 0;
     Status status;
     std::string text;
+    std::shared_ptr<const program::ForeignCompiled> foreign = {};
   };
   struct Fetched {
     std::uint64_t request = 0;

@@ -13,6 +13,26 @@ void ControllerCore::define_function(ClientId client, program::FunctionInfo info
                                      Frame definition) {
   if (client_of(info.id) != client || functions_.contains(info.id)) return;
   if (!count_definition(client).ok()) return;  // Programs that call it fail with its number.
+  add_function(std::move(info), std::move(definition));
+}
+
+void ControllerCore::define_foreign(ClientId client, std::uint64_t request,
+                                    program::FunctionInfo info, Frame definition) {
+  if (client_of(info.id) != client || functions_.contains(info.id) || !is_here(client)) {
+    return reply(client, request,
+                 invalid_argument("function " + std::to_string(sequence_of(info.id)) +
+                                  " is not this client's to name; ids are used once"));
+  }
+  if (Status status = count_definition(client); !status.ok()) {
+    return reply(client, request, std::move(status));
+  }
+  Function& function = *add_function(std::move(info), std::move(definition));
+  function.is_foreign = true;
+  function.request = request;
+}
+
+ControllerCore::Function* ControllerCore::add_function(program::FunctionInfo info,
+                                                       Frame definition) {
   auto function = std::make_unique<Function>();
   const FunctionId id = info.id;
   function->info = std::move(info);
@@ -23,12 +43,13 @@ void ControllerCore::define_function(ClientId client, program::FunctionInfo info
     await(*function, island);
     outbox_.islands[island].definitions.push_back(definition);
   }
-  functions_[id] = std::move(function);
+  return (functions_[id] = std::move(function)).get();
 }
 
 void ControllerCore::compiled(FunctionId id, HostId host, Status status,
                               std::uint64_t scratch_bytes, std::uint64_t cost_ns,
-                              const function::OutputOperandPairs& in_place) {
+                              const function::OutputOperandPairs& in_place,
+                              const program::ForeignCompiled* foreign) {
   const auto found = functions_.find(id);
   if (found == functions_.end()) return;
   Function& function = *found->second;
@@ -36,6 +57,7 @@ void ControllerCore::compiled(FunctionId id, HostId host, Status status,
   function.awaits[host] = false;
   --function.hosts_awaited;
   if (SEAWAY_MUTANT("one host that compiles is enough")) function.hosts_awaited = 0;
+  if (status.ok() && function.is_foreign) status = take_types(function, host, foreign);
   // Only hosts know; and a part runs wherever its slice is bound, so all of them have to agree.
   if (!function.is_compiled) function.info.in_place = in_place;
   function.is_compiled = true;
@@ -49,6 +71,50 @@ void ControllerCore::compiled(FunctionId id, HostId host, Status status,
   }
   function.info.scratch_bytes = std::max(function.info.scratch_bytes, scratch_bytes);
   function.info.cost_ns = std::max<std::uint64_t>(cost_ns, 1);
+  answer_foreign(function);
+}
+
+/// All hosts make the same of a program, or it runs nowhere.
+Status ControllerCore::take_types(Function& function, HostId host,
+                                  const program::ForeignCompiled* foreign) {
+  if (!foreign) return protocol_error("it says nothing of the types of a foreign program");
+  program::FunctionInfo& info = function.info;
+  if (!function.is_compiled) {
+    info.parameters = foreign->info.parameters;
+    info.outputs = foreign->info.outputs;
+    info.shards = foreign->info.shards;
+    info.donated = foreign->info.donated;
+    if (function.request != 0) {
+      function.format = foreign->format;
+      function.description = foreign->description;
+    }
+    return {};
+  }
+  if (info.parameters == foreign->info.parameters && info.outputs == foreign->info.outputs &&
+      info.shards == foreign->info.shards) {
+    return {};
+  }
+  return invalid_argument("host " + std::to_string(host) +
+                          " makes other parameters or results of it than a host before; let all "
+                          "hosts use the same plugin");
+}
+
+void ControllerCore::answer_foreign(Function& function) {
+  if (function.request == 0 || function.hosts_awaited > 0) return;
+  // Without any host that could say more the next one decides.
+  if (!function.is_compiled) return;
+  const std::uint64_t request = std::exchange(function.request, 0);
+  const ClientId client = client_of(function.info.id);
+  if (!function.failure.ok()) return reply(client, request, function.failure);
+  program::ForeignCompiled said;
+  said.info = function.info;
+  said.format = std::move(function.format);
+  said.description = std::move(function.description);
+  function.format = function.description = {};
+  if (is_here(client)) {
+    outbox_.client(client).replies.push_back(
+        {request, {}, {}, std::make_shared<program::ForeignCompiled>(std::move(said))});
+  }
 }
 
 void ControllerCore::define_program(ClientId client, program::ProgramGraph graph) {

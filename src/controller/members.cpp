@@ -104,6 +104,7 @@ void ControllerCore::host_lost(IslandId island, const std::string& why) {
     if (!function->awaits[island]) continue;
     function->awaits[island] = false;
     --function->hosts_awaited;
+    answer_foreign(*function);
   }
   for (const auto& [id, slice] : slices_) displace(*slice);
   answer_questions();

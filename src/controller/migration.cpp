@@ -39,8 +39,10 @@ Gang make_copy_gang(std::uint32_t position, std::uint32_t source_group, std::uin
 }
 
 /// One part if both bindings are on one island, else a sending and a receiving one.
-std::vector<PartPlan> copy_parts(const ArraySpec& spec, const program::Binding& source,
-                                 const program::Binding& target) {
+std::vector<PartPlan> copy_parts(const ArraySpec& spec, const program::Binding& slice,
+                                 const program::Binding& to_slice) {
+  const program::Binding source = program::part_of(slice, spec.sharding.mesh());
+  const program::Binding target = program::part_of(to_slice, spec.sharding.mesh());
   const DeviceGroup from{source.devices, spec.sharding.mesh().axes()};
   const DeviceGroup to{target.devices, spec.sharding.mesh().axes()};
   program::Arg arg;

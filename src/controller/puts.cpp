@@ -23,11 +23,12 @@ Status ControllerCore::define_spec(ClientId client, std::uint64_t id, ArraySpec 
                             " is over a slice that is not this client's");
   }
   if (Status status = spec.sharding.validate(spec.type); !status.ok()) return status;
-  const auto devices = static_cast<std::size_t>(spec.sharding.mesh().device_count());
-  if (devices != slice->second->binding.devices.size()) {
+  const Mesh& mesh = spec.sharding.mesh();
+  const std::size_t devices = slice->second->binding.devices.size();
+  if (!mesh.fits(static_cast<std::int64_t>(devices))) {
     return invalid_argument("spec " + std::to_string(sequence_of(id)) + " is over " +
-                            std::to_string(devices) + " devices; its slice has " +
-                            std::to_string(slice->second->binding.devices.size()));
+                            std::to_string(mesh.device_count()) + " devices; its slice has " +
+                            std::to_string(devices));
   }
   if (Status status = count_definition(client); !status.ok()) return status;
   specs_[id] = std::move(spec);
@@ -129,7 +130,8 @@ void ControllerCore::put(ClientId client_id, ArrayId id, std::uint64_t spec_id) 
 void ControllerCore::accept(const WaitingPut& put) {
   Array& array = *find_array(put.array);
   Client& client = owner(put.array);
-  const program::Binding& place = place_of(*put.slice);
+  const program::Binding place =
+      program::part_of(place_of(*put.slice), array.spec->sharding.mesh());
   if (!has_host(place.island)) {
     SEAWAY_PROBE("a put meets no host");
     const Status* const loss = loss_of(place);

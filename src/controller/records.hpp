@@ -60,6 +60,11 @@ struct ControllerCore::Function {
   std::vector<bool> awaits;  // By host: it has not said yet what came of compiling.
   std::uint32_t hosts_awaited = 0;
   bool is_compiled = false;  // By one of them at least.
+  /// Of a foreign one, whose types its hosts find out: who asked for it, until it is answered, and
+  /// what the first host says of it, until then.
+  bool is_foreign = false;
+  std::uint64_t request = 0;
+  std::string format, description;
   Status failure;
 };
 

@@ -90,6 +90,15 @@ class Backend {
   /// Compiles in the background; `done` is called once, on the control thread.
   virtual void compile(function::Graph graph, function::AxisSizes axes, CompileDone done) = 0;
 
+  /// Compiles a program that Seaway does not read; `done` as above. What is here is for backends
+  /// that have no compiler of their own.
+  virtual void compile_foreign(function::ForeignProgram program, CompileDone done) {
+    done(unimplemented("function " + program.name + " is a foreign program of format " +
+                       program.format +
+                       ", which the built-in devices do not read; start hosts with --backend "
+                       "pjrt:/path/plugin.so, or take the option backend=pjrt:/path/plugin.so"));
+  }
+
   /// True when a gang that takes about `cost_ns` in all runs in the calling thread at once.
   virtual bool runs_inline(std::uint64_t cost_ns) const = 0;
   /// Runs `work` now. Requires runs_inline(). When a device did not launch it, `unlaunched_on`,

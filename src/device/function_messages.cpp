@@ -33,6 +33,16 @@ Status make_executable(const Frame& frame, const function::NativeRegistry& nativ
       if (!same.ok()) return done(id, std::move(same));
       return done(id, std::move(native));
     }
+    if (definition.getForeign().size() > 0) {
+      auto foreign = program::decode_foreign_program(wire::data_frame(definition.getForeign()));
+      if (!foreign.ok()) return done(id, foreign.status());
+      foreign->name = definition.getName().cStr();
+      backend.compile_foreign(
+          std::move(foreign).value(),
+          [id, done = std::move(done)](
+              const Result<std::shared_ptr<const function::Executable>>& made) { done(id, made); });
+      return;
+    }
     auto graph = program::decode_function_graph(wire::data_frame(definition.getGraph()));
     if (!graph.ok()) return done(id, graph.status());
     function::AxisSizes axes;
@@ -54,6 +64,17 @@ Compiled compiled(FunctionId function, std::uint32_t host, const Status& status,
   said.scratch_bytes = executable->scratch_bytes() + more_bytes;
   said.cost_ns = executable->cost_ns();
   said.in_place = executable->in_place();
+  if (const function::ForeignTraits* const traits = executable->foreign()) {
+    said.foreign.emplace();
+    said.foreign->info.parameters = executable->parameter_types();
+    said.foreign->info.outputs = executable->output_types();
+    said.foreign->info.shards = traits->shards > 1 ? traits->shards : 0;
+    said.foreign->info.donated = traits->donated;
+    if (traits->description.size() <= function::kForeignBytesMax) {
+      said.foreign->format = traits->format;
+      said.foreign->description = traits->description;
+    }
+  }
   return said;
 }
 
@@ -70,6 +91,11 @@ Frame compiled_frame(const Compiled& compiled) {
   for (unsigned i = 0; i < in_place.size(); ++i) {
     in_place[i].setOutput(compiled.in_place[i].first);
     in_place[i].setOperand(compiled.in_place[i].second);
+  }
+  if (compiled.foreign) {
+    const Frame foreign = program::encode_frame(*compiled.foreign);
+    const auto words = foreign.words();
+    message.setForeign({reinterpret_cast<const kj::byte*>(words.data()), words.size_bytes()});
   }
   return builder.finish();
 }

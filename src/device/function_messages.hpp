@@ -12,6 +12,7 @@
 #include "base/ids.hpp"
 #include "device/backend.hpp"
 #include "function/native_registry.hpp"
+#include "program/program_graph.hpp"
 
 namespace seaway::device {
 
@@ -33,6 +34,7 @@ struct Compiled {
   Status status = {};
   std::uint64_t scratch_bytes = 0, cost_ns = 0;
   function::OutputOperandPairs in_place = {};
+  std::optional<program::ForeignCompiled> foreign = {};
 };
 Compiled compiled(FunctionId function, std::uint32_t host, const Status& status,
                   const function::Executable* executable, std::uint64_t more_bytes);

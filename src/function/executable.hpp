@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "function/collective.hpp"
+#include "function/foreign.hpp"
 #include "function/graph.hpp"
 #include "seaway/status.hpp"
 #include "seaway/types.hpp"
@@ -77,6 +78,9 @@ class Executable {
   /// Whether running it once more gives the same bits, and does nothing else. So it is with all
   /// graphs; a user's own code may draw numbers, or count how often it was called.
   virtual bool is_repeatable() const { return true; }
+
+  /// Of a foreign program; null for all others. Valid as long as this is.
+  virtual const ForeignTraits* foreign() const { return nullptr; }
 
   /// Runs all `shards` shards of one gang, collectives included. Buffers do not overlap, except
   /// that a donated operand may be an output. `parallelism` may be null: then in this thread only.

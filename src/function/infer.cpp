@@ -36,7 +36,13 @@ struct Rule {
 
 /// Sizes whose product, zeros left out, stays below the limit: no later arithmetic overflows.
 Status check_type(const Rule& rule, const TensorType& type) {
-  if (type.dtype > DType::kBool) return rule.refuse("unknown element type");
+  if (type.dtype > kLastDType) return rule.refuse("unknown element type");
+  // A parameter that is handed on is only moved.
+  if (!is_computed_with(type.dtype) && rule.instruction.op != Op::kParameter) {
+    return rule.refuse("captured functions compute with f32, i32 and i1, and not with " +
+                       std::string(seaway::to_string(type.dtype)) +
+                       "; a native or a foreign function may");
+  }
   if (type.shape.size() > kRankMax) {
     return rule.refuse("result has " + std::to_string(type.shape.size()) +
                        " dimensions, the limit is " + std::to_string(kRankMax));

@@ -57,6 +57,7 @@ enum class Call : std::size_t {
   kDeviceDefaultMemory = 33,
   kExecutableDestroy = 40,
   kExecutableNumOutputs = 44,
+  kExecutableOptimizedProgram = 48,
   kExecutableSerialize = 49,
   kLoadedExecutableDestroy = 50,
   kLoadedExecutableGetExecutable = 51,
@@ -110,8 +111,25 @@ enum class ErrorCode : int {
   kUnauthenticated = 16,
 };
 
-/// Type of an element, of those that Seaway's functions have.
-enum class ElementType : int { kInvalid = 0, kPred = 1, kS32 = 4, kF32 = 11 };
+/// Type of an element, of those that Seaway's arrays have.
+enum class ElementType : int {
+  kInvalid = 0,
+  kPred = 1,
+  kS8 = 2,
+  kS16 = 3,
+  kS32 = 4,
+  kS64 = 5,
+  kU8 = 6,
+  kU16 = 7,
+  kU32 = 8,
+  kU64 = 9,
+  kF16 = 10,
+  kF32 = 11,
+  kF64 = 12,
+  kBf16 = 13,
+  kC64 = 14,
+  kC128 = 15,
+};
 
 /// How long the memory that a buffer is made of is used, and by whom.
 enum class HostBufferSemantics : int {
@@ -346,6 +364,12 @@ struct ExecutableGetCompiledMemoryStats {
   std::int64_t host_code_bytes = 0, host_argument_bytes = 0, host_output_bytes = 0;
   std::int64_t host_alias_bytes = 0, host_temporary_bytes = 0;
   std::int64_t peak_bytes = 0;
+};
+struct ExecutableOptimizedProgram {
+  static constexpr Call kCall = Call::kExecutableOptimizedProgram;
+  Head head;
+  Executable* executable = nullptr;
+  Program* program = nullptr;  // Without code its size is asked for; the format is the plugin's.
 };
 struct ExecutableSerialize {
   static constexpr Call kCall = Call::kExecutableSerialize;

@@ -2,6 +2,7 @@
 
 #include "pjrt/client.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -11,34 +12,34 @@ namespace seaway::pjrt {
 namespace {
 
 constexpr std::string_view kDeviceCount = "cpu_device_count";
-/// Format of program texts.
-constexpr std::string_view kFormat = "mlir";
+constexpr std::pair<DType, abi::ElementType> kElementTypes[] = {
+    {DType::kF32, abi::ElementType::kF32},   {DType::kI32, abi::ElementType::kS32},
+    {DType::kBool, abi::ElementType::kPred}, {DType::kI8, abi::ElementType::kS8},
+    {DType::kI16, abi::ElementType::kS16},   {DType::kI64, abi::ElementType::kS64},
+    {DType::kU8, abi::ElementType::kU8},     {DType::kU16, abi::ElementType::kU16},
+    {DType::kU32, abi::ElementType::kU32},   {DType::kU64, abi::ElementType::kU64},
+    {DType::kF16, abi::ElementType::kF16},   {DType::kBf16, abi::ElementType::kBf16},
+    {DType::kF64, abi::ElementType::kF64},   {DType::kC64, abi::ElementType::kC64},
+    {DType::kC128, abi::ElementType::kC128}};
+
+}  // namespace
 
 abi::ElementType element_type(DType dtype) {
-  switch (dtype) {
-    case DType::kF32:
-      return abi::ElementType::kF32;
-    case DType::kI32:
-      return abi::ElementType::kS32;
-    case DType::kBool:
-      return abi::ElementType::kPred;
+  for (const auto& [ours, theirs] : kElementTypes) {
+    if (ours == dtype) return theirs;
   }
   return abi::ElementType::kInvalid;
 }
 
 Result<DType> dtype_of(abi::ElementType type) {
-  switch (type) {
-    case abi::ElementType::kF32:
-      return DType::kF32;
-    case abi::ElementType::kS32:
-      return DType::kI32;
-    case abi::ElementType::kPred:
-      return DType::kBool;
-    default:
-      return protocol_error("the plugin gives elements of its type " +
-                            std::to_string(static_cast<int>(type)) + ", which no function has");
+  for (const auto& [ours, theirs] : kElementTypes) {
+    if (theirs == type) return ours;
   }
+  return unimplemented("elements of PJRT's type " + std::to_string(static_cast<int>(type)) +
+                       " are none that Seaway's arrays have (see seaway/types.hpp)");
 }
+
+namespace {
 
 /// `text` may be null.
 std::string string_of(const char* text, std::size_t size) {
@@ -136,14 +137,15 @@ Status Client::look_at_memory() {
   return status.ok() ? released : status;
 }
 
-Result<Code> Client::compile(const std::string& text, const std::string& options) const {
+Result<Code> Client::compile(const std::string& text, const std::string& options,
+                             std::string_view format) const {
   std::string code = text;
   abi::Program program;
   program.head.struct_size = abi::size_of<abi::Program>();
   program.code = code.data();
   program.code_size = code.size();
-  program.format = kFormat.data();
-  program.format_size = kFormat.size();
+  program.format = format.data();
+  program.format_size = format.size();
   abi::ClientCompile args;
   args.client = client_;
   args.program = &program;
@@ -152,6 +154,30 @@ Result<Code> Client::compile(const std::string& text, const std::string& options
   if (Status status = call(api(), args); !status.ok()) return status;
   if (args.executable == nullptr) return protocol_error("the plugin gave no executable");
   return look_at(LoadedExecutable(api(), args.executable));
+}
+
+Result<Description> Client::describe(const Code& code) const {
+  abi::Program program;
+  program.head.struct_size = abi::size_of<abi::Program>();
+  abi::ExecutableOptimizedProgram args;
+  args.executable = code.info.get();
+  args.program = &program;
+  if (Status status = call(api(), args); !status.ok()) return status;
+  Description description;
+  description.bytes.resize(program.code_size);
+  program.code = description.bytes.data();
+  if (Status status = call(api(), args); !status.ok()) return status;
+  description.bytes.resize(std::min(description.bytes.size(), program.code_size));
+  description.format = string_of(program.format, program.format_size);
+  const bool has_config = description.format == "hlo_with_config";
+  if (!has_config && description.format != "hlo") {
+    return unimplemented("the plugin describes programs in format \"" + description.format +
+                         "\", where \"hlo\" is understood");
+  }
+  auto read = read_hlo(description.bytes, has_config);
+  if (!read.ok()) return read.status();
+  description.program = std::move(*read);
+  return description;
 }
 
 Result<Code> Client::load(std::string_view serialized) const {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pjrt/hlo_program.hpp"
 #include "pjrt/plugin.hpp"
 #include "seaway/types.hpp"
 
@@ -29,6 +30,12 @@ struct Code {
   ExecutableInfo info;
   std::vector<TensorType> outputs;    // As the plugin says.
   std::uint64_t temporary_bytes = 0;  // Of one device while it runs; 0 if the plugin does not say.
+};
+
+/// What a compiled program says of itself.
+struct Description {
+  std::string format, bytes;
+  HloProgram program;
 };
 
 /// A buffer made of memory of ours, which the plugin may read until `released` has come; that comes
@@ -67,8 +74,13 @@ class Client {
   /// A number for one gang; not 0, and no other gang's that is under way.
   int next_launch() { return static_cast<int>(launches_.fetch_add(1) % 0x7fffffff) + 1; }
 
-  /// `text` is StableHLO, `options` come from compile_options(). Errors: the plugin's.
-  Result<Code> compile(const std::string& text, const std::string& options) const;
+  /// `text` is StableHLO, as text or as bytecode, if the format is "mlir"; `options` come from
+  /// compile_options(). Errors: the plugin's.
+  Result<Code> compile(const std::string& text, const std::string& options,
+                       std::string_view format = "mlir") const;
+  /// Errors: the plugin's, kUnimplemented where it does not say; kUnimplemented, too, for
+  /// parameters that no array of Seaway's can be.
+  Result<Description> describe(const Code& code) const;
   Result<Code> load(std::string_view serialized) const;
   Result<std::string> serialize(const Code& code) const;
 

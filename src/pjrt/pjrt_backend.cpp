@@ -77,15 +77,26 @@ void PjrtBackend::watch(device::DeviceLost lost) { shared_->lost = std::move(los
 
 void PjrtBackend::compile(function::Graph graph, function::AxisSizes axes,
                           device::CompileDone done) {
+  compile_by([target = target_, graph = std::move(graph),
+              axes = std::move(axes)] { return PjrtExecutable::compile(target, graph, axes); },
+             std::move(done));
+}
+
+void PjrtBackend::compile_foreign(function::ForeignProgram program, device::CompileDone done) {
+  compile_by([target = target_,
+              program = std::move(program)] { return PjrtExecutable::compile(target, program); },
+             std::move(done));
+}
+
+void PjrtBackend::compile_by(std::function<Made()> make, device::CompileDone done) {
   {
     std::lock_guard guard(shared_->mutex);
     if (!shared_->is_open) return;
     ++shared_->compiling;
   }
-  compilations_->submit([shared = shared_, target = target_, graph = std::move(graph),
-                         axes = std::move(axes), done = std::move(done)] {
+  compilations_->submit([shared = shared_, make = std::move(make), done = std::move(done)] {
     Result<std::shared_ptr<const function::Executable>> result = Status();
-    auto executable = PjrtExecutable::compile(target, graph, axes);
+    Made executable = make();
     if (executable.ok()) {
       result = std::shared_ptr<const function::Executable>(std::move(*executable));
     } else {
@@ -171,6 +182,7 @@ std::optional<DeviceId> PjrtBackend::give_up(std::span<const DeviceId> devices) 
         !std::equal(devices.begin(), devices.end(), job->devices.begin(), job->devices.end())) {
       continue;
     }
+    if (job->executable->foreign()) return {};
     job->is_given_up = true;
     shared_->changed.notify_all();
     return job->devices[job->waits_for];

@@ -39,13 +39,15 @@ class PjrtBackend final : public device::Backend {
   /// A device is lost when the plugin says that it is not available, after it has taken a gang.
   void watch(device::DeviceLost lost) override;
   void compile(function::Graph graph, function::AxisSizes axes, device::CompileDone done) override;
+  void compile_foreign(function::ForeignProgram program, device::CompileDone done) override;
   /// Never: small programs run inside the thread that enqueues them.
   bool runs_inline(std::uint64_t) const override { return false; }
   Status run(const device::GangWork& work, std::optional<DeviceId>& unlaunched_on) override;
   void start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) override;
   void start_stage(const device::StageWork& work, std::uint64_t cost_ns,
                    device::GangDone done) override;
-  /// The device that is waited for. One that a plugin's call hangs on has no other way to end.
+  /// The device that is waited for. One that a plugin's call hangs on has no other way to end. None
+  /// for a foreign program: how long it takes nobody here knows.
   std::optional<DeviceId> give_up(std::span<const DeviceId> devices) override;
   void copy(std::uint64_t bytes, std::function<void()> body, std::function<void()> done) override;
   /// What was given up may go on in the plugin for ever: it is left behind, with the plugin's
@@ -55,6 +57,8 @@ class PjrtBackend final : public device::Backend {
  private:
   struct Job;
   struct Shared;
+  using Made = Result<std::shared_ptr<const PjrtExecutable>>;
+  void compile_by(std::function<Made()> make, device::CompileDone done);
   static void end(const std::shared_ptr<Shared>& shared, const std::shared_ptr<Job>& job,
                   LaunchEnd launched, std::uint64_t begin_ns);
 

@@ -106,36 +106,136 @@ PjrtExecutable::PjrtExecutable(Target target, const function::Graph& graph,
                                const function::AxisSizes& axes, Limits limits)
     : target_(std::move(target)),
       name_(graph.name),
-      parameters_(types_of(graph, graph.parameters)),
-      outputs_(types_of(graph, graph.outputs)),
       text_(function::to_stablehlo(
           graph, axes,
           target_.way == InputWay::kPromised ? donations(graph) : function::OutputOperandPairs())),
+      format_("mlir"),
       spans_(spanned(graph, axes)),
-      cost_ns_(estimate_ns(graph)),
-      limits_(limits) {}
+      limits_(limits),
+      parameters_(types_of(graph, graph.parameters)),
+      outputs_(types_of(graph, graph.outputs)),
+      all_parameters_(parameters_),
+      all_outputs_(outputs_),
+      cost_ns_(estimate_ns(graph)) {}
+
+PjrtExecutable::PjrtExecutable(Target target, function::ForeignProgram program, Limits limits)
+    : target_(std::move(target)),
+      name_(std::move(program.name)),
+      text_(std::move(program.code)),
+      options_(std::move(program.options)),
+      format_(std::move(program.format)),
+      spans_(program.shards > 1 ? program.shards : 0),
+      limits_(limits),
+      foreign_(function::ForeignTraits{program.shards, {}, {}, {}}) {}
 
 Result<std::shared_ptr<const PjrtExecutable>> PjrtExecutable::compile(
     Target target, const function::Graph& graph, const function::AxisSizes& axes, Limits limits) {
   if (Status status = function::validate(graph, axes); !status.ok()) return status;
   std::shared_ptr<PjrtExecutable> made(new PjrtExecutable(std::move(target), graph, axes, limits));
-  const std::size_t devices = made->target_.client->devices().size();
-  if (made->spans_ > devices) {
-    return invalid_argument("function " + graph.name + " spans " + std::to_string(made->spans_) +
-                            " devices, and plugin " + made->target_.client->plugin().path() +
-                            " has " + std::to_string(devices) + " here");
-  }
   std::vector<std::uint32_t> first;
-  for (std::uint32_t i = 0; i < made->spans_; ++i) first.push_back(i);
+  if (Status status = made->find_devices(first); !status.ok()) return status;
   auto code = made->code_for(first);
   if (!code.ok()) return code.status();
-  made->scratch_bytes_ = bytes_of(made->outputs_) + ((*code)->temporary_bytes + 63) / 64 * 64;
-  if (made->target_.way == InputWay::kPromised) made->scratch_bytes_ += bytes_of(made->parameters_);
+  made->find_room(**code);
   return std::shared_ptr<const PjrtExecutable>(std::move(made));
 }
 
+Result<std::shared_ptr<const PjrtExecutable>> PjrtExecutable::compile(
+    Target target, function::ForeignProgram program, Limits limits) {
+  const auto placing = read_placing(program.options);
+  if (!placing.ok()) return placing.status();
+  if (placing->shards() != program.shards) {
+    return invalid_argument(
+        "function " + program.name + " is to run on " + std::to_string(program.shards) +
+        " devices, and its compile options are for " + std::to_string(placing->replicas) +
+        " replicas of " + std::to_string(placing->partitions) + " partitions");
+  }
+  std::shared_ptr<PjrtExecutable> made(
+      new PjrtExecutable(std::move(target), std::move(program), limits));
+  std::vector<std::uint32_t> first;
+  if (Status status = made->find_devices(first); !status.ok()) return status;
+  auto code = made->code_for(first);
+  if (!code.ok()) return code.status();
+  if (Status status = made->take_types(**code); !status.ok()) {
+    return Status(status.code(), "function " + made->name_ + ": " + status.message());
+  }
+  made->find_room(**code);
+  return std::shared_ptr<const PjrtExecutable>(std::move(made));
+}
+
+/// Those that it is compiled for first.
+Status PjrtExecutable::find_devices(std::vector<std::uint32_t>& first) const {
+  const std::size_t devices = target_.client->devices().size();
+  if (spans_ > devices) {
+    return invalid_argument("function " + name_ + " spans " + std::to_string(spans_) +
+                            " devices, and plugin " + target_.client->plugin().path() + " has " +
+                            std::to_string(devices) + " here");
+  }
+  for (std::uint32_t i = 0; i < spans_; ++i) first.push_back(i);
+  return {};
+}
+
+/// What a foreign program takes and gives is known when it is compiled.
+Status PjrtExecutable::take_types(const Code& code) {
+  auto said = target_.client->describe(code);
+  if (!said.ok()) return said.status();
+  parameters_ = std::move(said->program.parameters);
+  outputs_ = code.outputs;
+  for (const TensorType& type : outputs_) {
+    if (Status status = validate(type); !status.ok()) return status;
+  }
+  cost_ns_ = kLaunchNs + (bytes_of(parameters_) + bytes_of(outputs_)) / kBytesPerNs;
+  const std::size_t shards = std::max<std::size_t>(1, spans_);
+  for (std::size_t s = 0; s < shards; ++s) {
+    all_parameters_.insert(all_parameters_.end(), parameters_.begin(), parameters_.end());
+    all_outputs_.insert(all_outputs_.end(), outputs_.begin(), outputs_.end());
+    for (const std::uint32_t donated : said->program.donated) {
+      foreign_->donated.push_back(static_cast<std::uint32_t>(s * parameters_.size()) + donated);
+    }
+  }
+  foreign_->format = std::move(said->format);
+  foreign_->description = std::move(said->bytes);
+  return {};
+}
+
+void PjrtExecutable::find_room(const Code& code) {
+  scratch_bytes_ = bytes_of(outputs_) + (code.temporary_bytes + 63) / 64 * 64;
+  if (target_.way == InputWay::kPromised) scratch_bytes_ += bytes_of(parameters_);
+}
+
 function::OutputOperandPairs PjrtExecutable::in_place() const {
-  return function::pairs_of_one_size(parameters_, outputs_);
+  if (!foreign_) return function::pairs_of_one_size(parameters_, outputs_);
+  // Its caller gives up these operands alone, each for one output of its size and shard.
+  function::OutputOperandPairs pairs;
+  std::vector<bool> is_taken(all_outputs_.size());
+  const std::size_t k = parameters_.size(), m = outputs_.size();
+  for (const std::uint32_t operand : foreign_->donated) {
+    const std::size_t bytes = all_parameters_[operand].bytes();
+    const std::size_t first = operand / k * m;
+    for (std::size_t output = first; bytes > 0 && output < first + m; ++output) {
+      if (is_taken[output] || all_outputs_[output].bytes() != bytes) continue;
+      is_taken[output] = true;
+      pairs.emplace_back(static_cast<std::uint32_t>(output), operand);
+      break;
+    }
+    if (pairs.size() == function::kInPlaceMax) break;
+  }
+  std::sort(pairs.begin(), pairs.end());
+  return pairs;
+}
+
+/// Of a foreign program that spans, each value is one shard's; else all shards have a part of it.
+const std::byte* PjrtExecutable::operand_at(const Gang& gang, std::size_t operand,
+                                            std::size_t shard) const {
+  if (foreign_ && spans_ > 0)
+    return address_of(gang.operands[shard * parameters_.size() + operand], 0);
+  return address_of(gang.operands[operand], shard);
+}
+
+std::byte* PjrtExecutable::output_at(const Gang& gang, std::size_t output,
+                                     std::size_t shard) const {
+  if (foreign_ && spans_ > 0) return gang.outputs[shard * outputs_.size() + output].base;
+  return gang.outputs[output].shard(shard);
 }
 
 std::size_t PjrtExecutable::device_lists() const {
@@ -152,7 +252,10 @@ Result<std::shared_ptr<const Code>> PjrtExecutable::code_for(
   if (const auto found = codes_.find(list); found != codes_.end()) return found->second;
   std::vector<int> ids;
   for (const std::uint32_t device : list) ids.push_back(target_.client->devices()[device].id);
-  auto code = make_code(spans_ > 0 ? gang_options(ids) : portable_options());
+  Result<std::string> options = spans_ > 0 ? gang_options(ids) : portable_options();
+  if (foreign_) options = placed_options(options_, ids);
+  if (!options.ok()) return options.status();
+  auto code = make_code(*options);
   if (!code.ok()) {
     return Status(code.status().code(), "function " + name_ + " does not compile on plugin " +
                                             target_.client->plugin().path() + ": " +
@@ -172,7 +275,7 @@ Result<Code> PjrtExecutable::make_code(const std::string& options) const {
       // What the plugin does not take is of no use: it is compiled, and kept instead.
     }
   }
-  auto code = client.compile(text_, options);
+  auto code = client.compile(text_, options, format_);
   if (!code.ok()) return code;
   if (Status status = check(*code); !status.ok()) return status;
   if (target_.cache) {
@@ -186,7 +289,8 @@ Result<Code> PjrtExecutable::make_code(const std::string& options) const {
 
 /// The plugin would read and write whatever it is given: that it means the same is checked here.
 Status PjrtExecutable::check(const Code& code) const {
-  if (code.outputs == outputs_) return {};
+  // Of a foreign program nothing is known before that.
+  if (code.outputs == outputs_ || (foreign_ && all_outputs_.empty())) return {};
   std::string there, here;
   for (const TensorType& type : code.outputs) there += " " + to_string(type);
   for (const TensorType& type : outputs_) here += " " + to_string(type);
@@ -199,10 +303,11 @@ Status PjrtExecutable::check(std::span<const function::ShardedBuffer> operands,
   const auto wrong = [this](const std::string& what) {
     return invalid_argument("function " + name_ + ": " + what);
   };
-  if (operands.size() != parameters_.size() || outputs.size() != outputs_.size()) {
+  if (operands.size() != all_parameters_.size() || outputs.size() != all_outputs_.size()) {
     return wrong(std::to_string(operands.size()) + " operands and " +
                  std::to_string(outputs.size()) + " outputs, where it has " +
-                 std::to_string(parameters_.size()) + " and " + std::to_string(outputs_.size()));
+                 std::to_string(all_parameters_.size()) + " and " +
+                 std::to_string(all_outputs_.size()));
   }
   if (devices.empty() || (spans_ > 0 && devices.size() != spans_)) {
     return wrong(std::to_string(devices.size()) + " shards, where it spans " +
@@ -214,12 +319,12 @@ Status PjrtExecutable::check(std::span<const function::ShardedBuffer> operands,
                  std::to_string(target_.client->devices().size()));
   }
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (operands[i].base == nullptr && parameters_[i].bytes() > 0) {
+    if (operands[i].base == nullptr && all_parameters_[i].bytes() > 0) {
       return wrong("operand " + std::to_string(i) + " is nowhere");
     }
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].base == nullptr && outputs_[i].bytes() > 0) {
+    if (outputs[i].base == nullptr && all_outputs_[i].bytes() > 0) {
       return wrong("output " + std::to_string(i) + " is nowhere");
     }
   }
@@ -284,7 +389,7 @@ Status PjrtExecutable::give_operands(Gang& gang) const {
     }
     gang.lent.emplace_back();
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      auto lent = client.lend(device, parameters_[i], address_of(gang.operands[i], s));
+      auto lent = client.lend(device, parameters_[i], operand_at(gang, i, s));
       if (!lent.ok()) return lent.status();
       gang.lent[s].push_back(std::move(*lent));
     }
@@ -298,6 +403,10 @@ Status PjrtExecutable::execute(Gang& gang, WaitsFor& waits_for, LaunchEnd& end) 
   const std::size_t shards = gang.devices.size();
   const std::size_t at_once = spans_ > 0 ? shards : 1;
   const int launch = target_.client->next_launch();
+  std::vector<std::int64_t> not_donated;
+  for (std::size_t i = 0; foreign_ && i < foreign_->donated.size() / at_once; ++i) {
+    not_donated.push_back(foreign_->donated[i]);
+  }
   for (std::size_t first = 0; first < shards; first += at_once) {
     waits_for = static_cast<std::uint32_t>(first);
     std::vector<std::vector<abi::Buffer*>> operands, results;
@@ -315,6 +424,11 @@ Status PjrtExecutable::execute(Gang& gang, WaitsFor& waits_for, LaunchEnd& end) 
     abi::ExecuteOptions options;
     options.head.struct_size = abi::size_of<abi::ExecuteOptions>();
     options.launch_id = launch;
+    // What is lent is not the plugin's to write to, whatever a foreign program says.
+    if (target_.way == InputWay::kLent) {
+      options.not_donated = not_donated.data();
+      options.not_donated_count = not_donated.size();
+    }
     abi::LoadedExecutableExecute args;
     args.executable = gang.code->loaded.get();
     args.options = &options;
@@ -359,9 +473,8 @@ Status PjrtExecutable::keep_promises(Gang& gang) const {
   const std::size_t count = parameters_.size();
   for (std::size_t i = 0; i < gang.promised.size() * count && status.ok(); ++i) {
     const std::size_t operand = i % count;
-    auto event =
-        client.fulfil(gang.promised[i / count], operand,
-                      address_of(gang.operands[operand], i / count), parameters_[operand].bytes());
+    auto event = client.fulfil(gang.promised[i / count], operand,
+                               operand_at(gang, operand, i / count), parameters_[operand].bytes());
     if (event.ok()) {
       events.push_back(std::move(*event));
     } else {
@@ -399,7 +512,7 @@ Status PjrtExecutable::copy_outputs(Gang& gang) const {
         break;
       }
       auto event =
-          target_.client->read(gang.results[s][i], gang.outputs[i].shard(s), outputs_[i].bytes());
+          target_.client->read(gang.results[s][i], output_at(gang, i, s), outputs_[i].bytes());
       if (event.ok()) {
         events.push_back(std::move(*event));
       } else {

@@ -69,8 +69,22 @@ class PjrtExecutable final : public function::Executable,
                                                                const function::AxisSizes& axes,
                                                                Limits limits);
 
-  const std::vector<TensorType>& parameter_types() const override { return parameters_; }
-  const std::vector<TensorType>& output_types() const override { return outputs_; }
+  /// The same of a program that only the plugin reads, with the types that it says. Errors, too:
+  /// kInvalidArgument for options of another number of shards; kUnimplemented for types that no
+  /// array has, and for plugins that do not say what a program takes.
+  static Result<std::shared_ptr<const PjrtExecutable>> compile(Target target,
+                                                               function::ForeignProgram program) {
+    return compile(std::move(target), std::move(program), Limits());
+  }
+  static Result<std::shared_ptr<const PjrtExecutable>> compile(Target target,
+                                                               function::ForeignProgram program,
+                                                               Limits limits);
+
+  const std::vector<TensorType>& parameter_types() const override { return all_parameters_; }
+  const std::vector<TensorType>& output_types() const override { return all_outputs_; }
+  const function::ForeignTraits* foreign() const override {
+    return foreign_ ? &*foreign_ : nullptr;
+  }
   /// What the plugin takes for one shard beside Seaway's values. Nothing of ours lies there: room
   /// that is reserved as work space is room that the plugin may have.
   std::size_t scratch_bytes() const override { return scratch_bytes_; }
@@ -95,6 +109,12 @@ class PjrtExecutable final : public function::Executable,
 
   PjrtExecutable(Target target, const function::Graph& graph, const function::AxisSizes& axes,
                  Limits limits);
+  PjrtExecutable(Target target, function::ForeignProgram program, Limits limits);
+  Status find_devices(std::vector<std::uint32_t>& first) const;
+  Status take_types(const Code& code);
+  void find_room(const Code& code);
+  const std::byte* operand_at(const Gang& gang, std::size_t operand, std::size_t shard) const;
+  std::byte* output_at(const Gang& gang, std::size_t output, std::size_t shard) const;
   Status check(std::span<const function::ShardedBuffer> operands,
                std::span<const function::ShardedBuffer> outputs,
                std::span<const std::uint32_t> devices) const;
@@ -111,11 +131,17 @@ class PjrtExecutable final : public function::Executable,
 
   const Target target_;
   const std::string name_;
-  const std::vector<TensorType> parameters_, outputs_;
-  const std::string text_;   // Its program, as StableHLO.
-  const std::size_t spans_;  // So many shards at once; 0: any number, each on its own.
-  const std::uint64_t cost_ns_;
+  const std::string text_;     // Its program, as StableHLO.
+  const std::string options_;  // Of a foreign program: how it is to be compiled,
+  const std::string format_;   // and what it is.
+  const std::size_t spans_;    // So many shards at once; 0: any number, each on its own.
   const Limits limits_;
+  // What does not change any more once it is compiled:
+  std::vector<TensorType> parameters_, outputs_;  // Of one shard,
+  std::vector<TensorType> all_parameters_,
+      all_outputs_;                                 // and, of a foreign one that spans, of all
+  std::optional<function::ForeignTraits> foreign_;  // shards: each value is one shard's.
+  std::uint64_t cost_ns_ = 0;
   std::size_t scratch_bytes_ = 0;
   mutable std::mutex mutex_;
   /// By device list; those of no span have one entry, of an empty list. Guarded by mutex_.

@@ -9,6 +9,7 @@
 
 #include "pjrt/abi.hpp"
 #include "seaway/status.hpp"
+#include "seaway/types.hpp"
 
 namespace seaway::pjrt {
 
@@ -16,6 +17,10 @@ namespace seaway::pjrt {
 /// is kDeviceLost; what the plugin calls its own fault is the function's, kUserFunctionError, for
 /// it would be the same on another device.
 Status status_of(abi::ErrorCode code, std::string_view message);
+
+/// Types of elements, there and here. Errors: kUnimplemented for one that no array has.
+abi::ElementType element_type(DType dtype);
+Result<DType> dtype_of(abi::ElementType type);
 
 /// Takes the error of a call, which may be null, and leaves nothing of it in the plugin.
 Status take_error(const abi::Api& api, abi::Error* error);

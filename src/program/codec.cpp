@@ -28,6 +28,12 @@ Result<Item> from_frame(const Frame& frame) {
 
 Frame encode_frame(const function::Graph& graph) { return to_frame<schema::FunctionGraph>(graph); }
 Frame encode_frame(const FunctionInfo& info) { return to_frame<schema::FunctionInfo>(info); }
+Frame encode_frame(const function::ForeignProgram& program) {
+  return to_frame<schema::ForeignProgram>(program);
+}
+Frame encode_frame(const ForeignCompiled& compiled) {
+  return to_frame<schema::ForeignCompiled>(compiled);
+}
 Frame encode_frame(const ProgramGraph& graph) { return to_frame<schema::ProgramGraph>(graph); }
 Frame encode_frame(const PartPlan& plan) { return to_frame<schema::PartPlan>(plan); }
 Frame encode_frame(const ArraySpec& spec) { return to_frame<schema::ArraySpec>(spec); }
@@ -37,6 +43,12 @@ Result<function::Graph> decode_function_graph(const Frame& frame) {
 }
 Result<FunctionInfo> decode_function_info(const Frame& frame) {
   return from_frame<schema::FunctionInfo, FunctionInfo>(frame);
+}
+Result<function::ForeignProgram> decode_foreign_program(const Frame& frame) {
+  return from_frame<schema::ForeignProgram, function::ForeignProgram>(frame);
+}
+Result<ForeignCompiled> decode_foreign_compiled(const Frame& frame) {
+  return from_frame<schema::ForeignCompiled, ForeignCompiled>(frame);
 }
 Result<ProgramGraph> decode_program_graph(const Frame& frame) {
   return from_frame<schema::ProgramGraph, ProgramGraph>(frame);

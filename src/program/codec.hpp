@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/frame.hpp"
+#include "function/foreign.hpp"
 #include "function/graph.hpp"
 #include "program.capnp.h"
 #include "program/part_plan.hpp"
@@ -27,6 +28,8 @@ void encode(const PartitionSpec& spec, schema::PartitionSpec::Builder out);
 void encode(const ArraySpec& spec, schema::ArraySpec::Builder out);
 void encode(const function::Graph& graph, schema::FunctionGraph::Builder out);
 void encode(const FunctionInfo& info, schema::FunctionInfo::Builder out);
+void encode(const function::ForeignProgram& program, schema::ForeignProgram::Builder out);
+void encode(const ForeignCompiled& compiled, schema::ForeignCompiled::Builder out);
 void encode(const ProgramGraph& graph, schema::ProgramGraph::Builder out);
 void encode(const PartPlan& plan, schema::PartPlan::Builder out);
 
@@ -43,6 +46,8 @@ Status decode(schema::PartitionSpec::Reader in, PartitionSpec& spec);
 Status decode(schema::ArraySpec::Reader in, ArraySpec& spec);
 Status decode(schema::FunctionGraph::Reader in, function::Graph& graph);
 Status decode(schema::FunctionInfo::Reader in, FunctionInfo& info);
+Status decode(schema::ForeignProgram::Reader in, function::ForeignProgram& program);
+Status decode(schema::ForeignCompiled::Reader in, ForeignCompiled& compiled);
 Status decode(schema::ProgramGraph::Reader in, ProgramGraph& graph);
 Status decode(schema::PartPlan::Reader in, PartPlan& plan);
 
@@ -52,11 +57,15 @@ Status validate(const PartPlan& plan);
 // One value as a frame of its own. Decoding takes any bytes and does not throw.
 Frame encode_frame(const function::Graph& graph);
 Frame encode_frame(const FunctionInfo& info);
+Frame encode_frame(const function::ForeignProgram& program);
+Frame encode_frame(const ForeignCompiled& compiled);
 Frame encode_frame(const ProgramGraph& graph);
 Frame encode_frame(const PartPlan& plan);
 Frame encode_frame(const ArraySpec& spec);
 Result<function::Graph> decode_function_graph(const Frame& frame);
 Result<FunctionInfo> decode_function_info(const Frame& frame);
+Result<function::ForeignProgram> decode_foreign_program(const Frame& frame);
+Result<ForeignCompiled> decode_foreign_compiled(const Frame& frame);
 Result<ProgramGraph> decode_program_graph(const Frame& frame);
 Result<PartPlan> decode_part_plan(const Frame& frame);
 Result<ArraySpec> decode_array_spec(const Frame& frame);

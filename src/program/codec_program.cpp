@@ -1,5 +1,6 @@
 // Codec of program graphs: meshes and specs are written once and named by index.
 
+#include <algorithm>
 #include <map>
 
 #include "program/codec_lists.hpp"
@@ -18,7 +19,7 @@ class Interner {
   std::uint32_t mesh(const Mesh& mesh) {
     if (!meshes.empty() && *meshes[last_mesh_] == mesh) return last_mesh_;
     const auto next = static_cast<std::uint32_t>(meshes.size());
-    const auto [it, is_new] = mesh_index_.try_emplace({mesh.slice(), mesh.axes()}, next);
+    const auto [it, is_new] = mesh_index_.try_emplace(mesh, next);
     if (is_new) meshes.push_back(&mesh);
     return last_mesh_ = it->second;
   }
@@ -34,7 +35,7 @@ class Interner {
   std::vector<const PartitionSpec*> specs;
 
  private:
-  std::map<std::pair<SliceId, std::vector<MeshAxis>>, std::uint32_t> mesh_index_;
+  std::map<Mesh, std::uint32_t> mesh_index_;
   std::map<std::vector<DimAxes>, std::uint32_t> spec_index_;
   std::uint32_t last_mesh_ = 0, last_spec_ = 0;
 };
@@ -42,6 +43,15 @@ class Interner {
 void encode_ref(ValueRef ref, schema::ValueRef::Builder out) {
   out.setNode(ref.node);
   out.setOutput(ref.output);
+}
+
+/// One more than the number of the device of `mesh` that `part` is; 0: it is all of it.
+std::uint32_t place_on(const Mesh& mesh, const Mesh& part) {
+  if (part == mesh || part.devices().size() != 1) return 0;
+  const auto& devices = mesh.devices();
+  if (devices.empty()) return part.devices()[0] + 1;
+  const auto found = std::find(devices.begin(), devices.end(), part.devices()[0]);
+  return static_cast<std::uint32_t>(found - devices.begin()) + 1;
 }
 
 void encode_node(const Node& node, Interner& interner, schema::Node::Builder out) {
@@ -55,6 +65,7 @@ void encode_node(const Node& node, Interner& interner, schema::Node::Builder out
   for (unsigned i = 0; i < outputs.size(); ++i) {
     encode(node.outputs[i].type, outputs[i].initType());
     outputs[i].setSpec(interner.spec(node.outputs[i].sharding.spec()));
+    outputs[i].setPlace(place_on(node.mesh, node.outputs[i].sharding.mesh()));
   }
   out.setSite(node.site);
 }
@@ -91,7 +102,13 @@ Status decode_node(schema::Node::Reader in, const std::vector<Mesh>& meshes,
     if (Status status = decode(output.getType(), spec.type); !status.ok()) return status;
     if (Status status = check_index(output.getSpec(), specs.size(), "spec"); !status.ok())
       return status;
-    spec.sharding = NamedSharding(node.mesh, specs[output.getSpec()]);
+    const std::uint32_t place = output.getPlace();
+    if (place > node.mesh.device_count()) {
+      return protocol_error("an output lies on device " + std::to_string(place - 1) + " of " +
+                            node.mesh.to_string());
+    }
+    spec.sharding = NamedSharding(place == 0 ? node.mesh : node.mesh.device(place - 1),
+                                  specs[output.getSpec()]);
   }
   return read_name(in.getSite(), "site", node.site);
 }

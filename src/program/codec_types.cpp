@@ -49,7 +49,7 @@ void encode(const TensorType& type, schema::TensorType::Builder out) {
 }
 
 Status decode(schema::TensorType::Reader in, TensorType& type) {
-  if (Status status = read_enum(in.getDtype(), DType::kBool, "element type", type.dtype);
+  if (Status status = read_enum(in.getDtype(), kLastDType, "element type", type.dtype);
       !status.ok())
     return status;
   const auto shape = in.getShape();
@@ -64,12 +64,29 @@ Status decode(schema::TensorType::Reader in, TensorType& type) {
 void encode(const Mesh& mesh, schema::Mesh::Builder out) {
   out.setSlice(mesh.slice());
   encode_each(mesh.axes(), out.initAxes(count(mesh.axes().size())));
+  if (!mesh.devices().empty()) fill(mesh.devices(), out.initDevices(count(mesh.devices().size())));
 }
 
 Status decode(schema::Mesh::Reader in, Mesh& mesh) {
   std::vector<MeshAxis> axes;
   if (Status status = decode_axes(in.getAxes(), axes); !status.ok()) return status;
-  mesh = Mesh(in.getSlice(), std::move(axes));
+  mesh = Mesh(in.getSlice(), axes);
+  if (in.getDevices().size() == 0) return {};
+  const std::int64_t size = mesh.device_count();
+  if (in.getDevices().size() != size) {
+    return protocol_error("a sub-mesh of " + std::to_string(size) + " devices names " +
+                          std::to_string(in.getDevices().size()));
+  }
+  std::vector<std::uint32_t> devices;
+  read_numbers(in.getDevices(), devices);
+  std::vector<std::uint32_t> sorted = devices;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.back() >= kDevicesMax ||
+      std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    return protocol_error("a sub-mesh names a device twice, or number " +
+                          std::to_string(sorted.back()) + ", which none has");
+  }
+  mesh = Mesh(in.getSlice(), {}).part(std::move(devices), std::move(axes));
   return {};
 }
 
@@ -231,6 +248,8 @@ void encode(const FunctionInfo& info, schema::FunctionInfo::Builder out) {
     in_place[i].setOutput(info.in_place[i].first);
     in_place[i].setOperand(info.in_place[i].second);
   }
+  out.setShards(info.shards);
+  if (!info.donated.empty()) fill(info.donated, out.initDonated(count(info.donated.size())));
 }
 
 Status decode(schema::FunctionInfo::Reader in, FunctionInfo& info) {
@@ -261,6 +280,65 @@ Status decode(schema::FunctionInfo::Reader in, FunctionInfo& info) {
       return status;
     info.in_place.emplace_back(pair.getOutput(), pair.getOperand());
   }
+  info.shards = in.getShards();
+  if (Status status = check_count(info.shards, kDevicesMax, "shards of a function"); !status.ok())
+    return status;
+  const bool is_even = info.shards == 0 || (info.parameters.size() % info.shards == 0 &&
+                                            info.outputs.size() % info.shards == 0);
+  if (!is_even) {
+    return protocol_error(std::to_string(info.shards) + " shards do not have " +
+                          std::to_string(info.parameters.size()) + " parameters and " +
+                          std::to_string(info.outputs.size()) + " outputs, each as many");
+  }
+  read_numbers(in.getDonated(), info.donated);
+  for (const std::uint32_t parameter : info.donated) {
+    if (Status status = check_index(parameter, info.parameters.size(), "donated parameter");
+        !status.ok())
+      return status;
+  }
+  return {};
+}
+
+namespace {
+
+capnp::Data::Reader data_of(const std::string& bytes) {
+  return {reinterpret_cast<const kj::byte*>(bytes.data()), bytes.size()};
+}
+
+std::string string_of(capnp::Data::Reader bytes) {
+  return {reinterpret_cast<const char*>(bytes.begin()), bytes.size()};
+}
+
+}  // namespace
+
+void encode(const function::ForeignProgram& program, schema::ForeignProgram::Builder out) {
+  out.setFormat(program.format);
+  out.setCode(data_of(program.code));
+  out.setOptions(data_of(program.options));
+  out.setShards(program.shards);
+}
+
+Status decode(schema::ForeignProgram::Reader in, function::ForeignProgram& program) {
+  if (Status status = read_name(in.getFormat(), "format", program.format); !status.ok())
+    return status;
+  program.code = string_of(in.getCode());
+  program.options = string_of(in.getOptions());
+  program.shards = in.getShards();
+  if (program.shards >= 1 && program.shards <= kDevicesMax) return {};
+  return protocol_error("a foreign program has " + std::to_string(program.shards) + " shards");
+}
+
+void encode(const ForeignCompiled& compiled, schema::ForeignCompiled::Builder out) {
+  encode(compiled.info, out.initInfo());
+  out.setFormat(compiled.format);
+  out.setDescription(data_of(compiled.description));
+}
+
+Status decode(schema::ForeignCompiled::Reader in, ForeignCompiled& compiled) {
+  if (Status status = decode(in.getInfo(), compiled.info); !status.ok()) return status;
+  if (Status status = read_name(in.getFormat(), "format", compiled.format); !status.ok())
+    return status;
+  compiled.description = string_of(in.getDescription());
   return {};
 }
 

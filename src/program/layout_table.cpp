@@ -8,6 +8,13 @@
 
 namespace seaway::program {
 
+Binding part_of(const Binding& slice, const Mesh& mesh) {
+  if (mesh.devices().empty()) return slice;
+  Binding part{slice.island, {}};
+  for (const std::uint32_t device : mesh.devices()) part.devices.push_back(slice.devices[device]);
+  return part;
+}
+
 Result<Layout> LayoutTable::intern(const Mesh& mesh, const PartitionSpec& spec) {
   if (last_group_ == kNone || !(mesh == last_mesh_)) {
     Result<std::uint32_t> group = intern_mesh(mesh);
@@ -19,19 +26,19 @@ Result<Layout> LayoutTable::intern(const Mesh& mesh, const PartitionSpec& spec) 
 }
 
 Result<std::uint32_t> LayoutTable::intern_mesh(const Mesh& mesh) {
-  const auto known = group_of_mesh_.find({mesh.slice(), mesh.axes()});
+  const auto known = group_of_mesh_.find(mesh);
   if (known != group_of_mesh_.end()) return known->second;
   const std::string slice = "slice " + std::to_string(mesh.slice());
   const auto bound = bindings_.find(mesh.slice());
   if (bound == bindings_.end()) {
     return invalid_argument(slice + " is not bound to devices; acquire it before the program runs");
   }
-  const Binding& binding = bound->second;
-  if (static_cast<std::int64_t>(binding.devices.size()) != mesh.device_count()) {
-    return invalid_argument(slice + " is bound to " + std::to_string(binding.devices.size()) +
-                            " devices, but " + mesh.to_string() + " has " +
-                            std::to_string(mesh.device_count()));
+  const std::size_t devices = bound->second.devices.size();
+  if (!mesh.fits(static_cast<std::int64_t>(devices))) {
+    return invalid_argument(slice + " is bound to " + std::to_string(devices) + " devices, but " +
+                            mesh.to_string() + " has " + std::to_string(mesh.device_count()));
   }
+  const Binding binding = part_of(bound->second, mesh);
   std::vector<DeviceId> sorted = binding.devices;
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
@@ -43,7 +50,7 @@ Result<std::uint32_t> LayoutTable::intern_mesh(const Mesh& mesh) {
   const auto [it, is_new] =
       group_of_devices_.try_emplace({binding.island, binding.devices, mesh.axes()}, next);
   if (is_new) groups_.push_back({binding.island, {binding.devices, mesh.axes()}});
-  group_of_mesh_.emplace(std::pair(mesh.slice(), mesh.axes()), it->second);
+  group_of_mesh_.emplace(mesh, it->second);
   return it->second;
 }
 

@@ -47,7 +47,7 @@ class LayoutTable {
   const std::map<SliceId, Binding>& bindings_;
   std::vector<Group> groups_;
   std::vector<PartitionSpec> specs_;
-  std::map<std::pair<SliceId, std::vector<MeshAxis>>, std::uint32_t> group_of_mesh_;
+  std::map<Mesh, std::uint32_t> group_of_mesh_;
   std::map<GroupKey, std::uint32_t> group_of_devices_;
   std::map<std::vector<DimAxes>, std::uint32_t> spec_index_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, bool> same_;

@@ -172,7 +172,8 @@ Status SegmentLowering::add_node(std::uint32_t node_index) {
   if (!own.ok()) return own.status();
   gang.group = own->group;
   for (std::size_t i = 0; i < node.operands.size(); ++i) {
-    const Result<Layout> wanted = tables_.layouts.intern(node.mesh, node.in_specs[i]);
+    const Mesh mesh = node.mesh_of(function, i, node.operands.size());
+    const Result<Layout> wanted = tables_.layouts.intern(mesh, node.in_specs[i]);
     if (!wanted.ok()) return wanted.status();
     Result<std::uint32_t> operand = find_operand(node.operands[i], *wanted);
     if (!operand.ok()) return operand.status();
@@ -181,7 +182,8 @@ Status SegmentLowering::add_node(std::uint32_t node_index) {
   PartBuilder& here = part(island_of(*own));
   for (std::uint32_t i = 0; i < node.outputs.size(); ++i) {
     const ArraySpec& spec = node.outputs[i];
-    const Result<Layout> layout = tables_.layouts.intern(node.mesh, spec.sharding.spec());
+    const Result<Layout> layout =
+        tables_.layouts.intern(spec.sharding.mesh(), spec.sharding.spec());
     if (!layout.ok()) return layout.status();
     const std::uint32_t value = here.add_value(Value::Place::kBlock, spec.type, *layout);
     tables_.seen[tables_.flat.of({node_index, i})] = {segment_, value, *layout};

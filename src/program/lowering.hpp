@@ -18,6 +18,9 @@ struct Binding {
   std::vector<DeviceId> devices;
 };
 
+/// Where the devices of `mesh` are, whose slice is bound so. Requires mesh.fits().
+Binding part_of(const Binding& slice, const Mesh& mesh);
+
 /// Where an argument of a segment's run comes from, or where its output goes.
 struct SegmentArray {
   enum class Kind : std::uint8_t {

@@ -29,6 +29,21 @@ struct FunctionInfo {
   /// The outputs that may be written over an operand while the function runs, when that operand is
   /// donated; by rising output. Known once it is compiled.
   function::OutputOperandPairs in_place;
+  /// Of a foreign function over several devices: how many. The types are those of shard 0, then of
+  /// shard 1 and so on, and each value lies on the device of its shard alone. 0: of any shard.
+  std::uint32_t shards = 0;
+  std::vector<std::uint32_t> donated;  // Parameters whose memory its outputs may take.
+
+  /// The shard of the mesh that parameter, or output, `index` of `count` lies on.
+  std::uint32_t shard_of(std::size_t index, std::size_t count) const {
+    return static_cast<std::uint32_t>(index * shards / count);
+  }
+};
+
+/// What became of a foreign program when it was compiled.
+struct ForeignCompiled {
+  FunctionInfo info;
+  std::string format, description;  // See function::ForeignTraits.
 };
 
 /// Result `output` of node `node`, or parameter `output` of the program when node == kParameter.
@@ -47,6 +62,11 @@ struct Node {
   std::vector<PartitionSpec> in_specs;  // How the function wants them split over `mesh`.
   std::vector<ArraySpec> outputs;       // Global types, split over `mesh`.
   std::string site;                     // "file.cpp:12" of the capture, for errors.
+
+  /// Where operand, or output, `index` of `count` lies: on `mesh`, or on one device of it.
+  Mesh mesh_of(const FunctionInfo& info, std::size_t index, std::size_t count) const {
+    return info.shards == 0 ? mesh : mesh.device(info.shard_of(index, count));
+  }
 };
 
 /// Names a function for people; empty when it is not known.

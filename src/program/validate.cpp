@@ -83,25 +83,30 @@ class Checker {
       return refuse_node(n, "the function has " + std::to_string(function.outputs.size()) +
                                 " outputs; the call has " + std::to_string(node.outputs.size()));
     }
+    if (function.shards > 0 && node.mesh.device_count() != function.shards) {
+      return refuse_node(n, "the function runs on " + std::to_string(function.shards) +
+                                " devices but is called on " + node.mesh.to_string());
+    }
     for (std::size_t i = 0; i < node.operands.size(); ++i) {
       if (!is_known(node.operands[i], n)) {
         return refuse_node(n, "operand " + std::to_string(i) + " names " + name(node.operands[i]) +
                                   ", which does not come before it");
       }
       const TensorType& type = graph_.spec_of(node.operands[i]).type;
-      Status status =
-          check_shards(n, "operand " + std::to_string(i), type,
-                       NamedSharding(node.mesh, node.in_specs[i]), function.parameters[i]);
+      const Mesh mesh = node.mesh_of(function, i, node.operands.size());
+      Status status = check_shards(n, "operand " + std::to_string(i), type,
+                                   NamedSharding(mesh, node.in_specs[i]), function.parameters[i]);
       if (!status.ok()) return status;
     }
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       const ArraySpec& spec = node.outputs[i];
       const std::string what = "output " + std::to_string(i);
-      if (!(spec.sharding.mesh() == node.mesh)) {
+      const Mesh mesh = node.mesh_of(function, i, node.outputs.size());
+      if (!(spec.sharding.mesh() == mesh)) {
         return refuse_node(n, what + " lies on " + spec.sharding.mesh().to_string() + " of slice " +
                                   std::to_string(spec.sharding.mesh().slice()) +
-                                  ", but the node runs on " + node.mesh.to_string() + " of slice " +
-                                  std::to_string(node.mesh.slice()));
+                                  ", but the node runs on " + mesh.to_string() + " of slice " +
+                                  std::to_string(mesh.slice()));
       }
       Status status = check_shards(n, what, spec.type, spec.sharding, function.outputs[i]);
       if (!status.ok()) return status;

@@ -25,6 +25,30 @@ TEST(Mesh, PrintsItsAxes) {
   EXPECT_EQ(Mesh().to_string(), "mesh()");
 }
 
+TEST(Mesh, HasPartsThatAreMeshesOfSomeOfItsDevices) {
+  const Mesh mesh = data_by_model(), part = mesh.part({6, 1}), one = part.device(1);
+
+  EXPECT_EQ(part.to_string(), "mesh(devices=2) of devices 6 1");
+  EXPECT_EQ(one, mesh.part({1}));
+  EXPECT_EQ(one, mesh.device(1));
+  EXPECT_EQ(one.to_string(), "mesh() of devices 1");
+  EXPECT_EQ(one.device(0), one);
+  EXPECT_EQ(Mesh(1, {}).device(0), Mesh(1, {}));
+  EXPECT_FALSE(part == mesh.part({1, 6}));
+  EXPECT_EQ(mesh.part({0, 1}, {{"x", 2}}).axes(), (std::vector<MeshAxis>{{"x", 2}}));
+}
+
+TEST(Mesh, FitsASliceThatHasItsDevices) {
+  const Mesh mesh = data_by_model();
+
+  EXPECT_TRUE(mesh.fits(8));
+  EXPECT_FALSE(mesh.fits(9));
+  EXPECT_TRUE(mesh.part({6, 1}).fits(8));
+  EXPECT_FALSE(mesh.part({6, 1}).fits(6));
+  EXPECT_FALSE(mesh.part({1, 1}).fits(8));
+  EXPECT_FALSE(mesh.part({0, 1}, {{"x", 3}}).fits(8));
+}
+
 TEST(PartitionSpec, PrintsAsItIsWritten) {
   EXPECT_EQ(P().to_string(), "P()");
   EXPECT_EQ(P("data", "").to_string(), "P(\"data\", \"\")");

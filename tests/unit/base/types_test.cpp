@@ -16,6 +16,17 @@ TEST(TensorType, KnowsItsSizeBeforeAnyInputExists) {
   EXPECT_EQ(to_string(i32({2, 3})), "i32[2,3]");
 }
 
+TEST(DType, HasASizeAndANameOfStableHlo) {
+  EXPECT_EQ(to_string(TensorType{DType::kU8, {3}}), "ui8[3]");
+  EXPECT_EQ(to_string(TensorType{DType::kC64, {}}), "complex<f32>[]");
+  EXPECT_EQ((TensorType{dtype_of<double>(), {3}}).bytes(), 24u);
+  EXPECT_EQ((TensorType{DType::kBf16, {3}}).bytes(), 6u);
+  EXPECT_EQ((TensorType{dtype_of<std::uint8_t>(), {3}}).bytes(), 3u);
+  EXPECT_EQ((TensorType{DType::kC128, {3}}).bytes(), 48u);
+  EXPECT_TRUE(is_computed_with(DType::kBool));
+  EXPECT_FALSE(is_computed_with(DType::kI64));
+}
+
 TEST(TensorType, RefusesNegativeAndHugeDimensions) {
   EXPECT_EQ(validate(f32({-1})).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(validate(f32({1 << 20, 1 << 20})).code(), StatusCode::kInvalidArgument);

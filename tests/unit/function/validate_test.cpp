@@ -56,7 +56,7 @@ TEST(Validate, RefusesWrongParametersAndOutputs) {
 TEST(Validate, RefusesWrongTypesAndUnknownNumbers) {
   EXPECT_EQ(refused([](Graph& g) { g.instructions[1].type = f32({2}); }),
             "value %1: is declared f32[2], but gives f32[3]");
-  EXPECT_EQ(refused([](Graph& g) { g.instructions[0].type.dtype = static_cast<DType>(9); }),
+  EXPECT_EQ(refused([](Graph& g) { g.instructions[0].type.dtype = static_cast<DType>(99); }),
             "value %0: parameter(): unknown element type");
   EXPECT_EQ(refused([](Graph& g) { g.instructions[1].op = static_cast<Op>(99); }),
             "value %1: ?(f32[2,3]): unknown operation");

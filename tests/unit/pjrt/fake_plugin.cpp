@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "pjrt/proto.hpp"
 #include "unit/pjrt/fake_world.hpp"
 
 namespace seaway::pjrt {
@@ -263,6 +264,41 @@ abi::Error* body(FakeWorld& world, abi::ExecutableGetCompiledMemoryStats& args) 
   return nullptr;
 }
 
+/// XLA's HloModuleProto, as far as it tells what a program takes and gives up.
+std::string describe(const FakeProgram& program) {
+  std::string shapes, aliases, module;
+  for (std::size_t i = 0; i < program.parameters.size(); ++i) {
+    const FakeType& type = program.parameters[i];
+    std::string shape, sizes, entry;
+    // The numbers of these types are XLA's own, too.
+    put_number(shape, 2, static_cast<std::uint64_t>(type.type));
+    for (const std::int64_t size : type.sizes) put_varint(sizes, static_cast<std::uint64_t>(size));
+    put_message(shape, 3, sizes);
+    put_message(shapes, 1, shape);
+    if (!program.is_donated[i]) continue;
+    put_number(entry, 2, i);
+    put_message(aliases, 1, entry);
+  }
+  put_message(module, 1, "fake module");
+  put_message(module, 4, shapes);
+  put_message(module, 8, aliases);
+  return module;
+}
+
+abi::Error* body(FakeWorld& world, abi::ExecutableOptimizedProgram& args) {
+  static constexpr std::string_view kFormat = "hlo";
+  FakeExecutable* const executable = executable_of(world, args.executable);
+  if (executable == nullptr) return gone(world);
+  executable->description = describe(executable->program);
+  args.program->format = kFormat.data();
+  args.program->format_size = kFormat.size();
+  if (args.program->code != nullptr) {
+    std::memcpy(args.program->code, executable->description.data(), executable->description.size());
+  }
+  args.program->code_size = executable->description.size();
+  return nullptr;
+}
+
 constexpr std::string_view kSerializedBegin = "fake program of ";
 
 abi::Error* body(FakeWorld& world, abi::ExecutableSerialize& args) {
@@ -432,14 +468,14 @@ abi::Error* body(FakeWorld& world, abi::TransfersDestroy& args) {
 
 /// Takes one operand of a program over; what is wrong with it, or nothing.
 std::string take(FakeWorld& world, const FakeProgram& program, std::size_t index, int device,
-                 FakeBuffer& buffer, FakeRun& run) {
+                 bool may_be_donated, FakeBuffer& buffer, FakeRun& run) {
   if (!buffer.data) return "an operand is deleted or donated";
   if (buffer.data->device != device) return "an operand is on another device";
   if (!(buffer.data->type == program.parameters[index])) {
     world.complain("operand " + std::to_string(index) + " is of another type");
   }
   run.operands.back().push_back(buffer.data);
-  if (!program.is_donated[index]) return {};
+  if (!program.is_donated[index] || !may_be_donated) return {};
   if (buffer.data->lent != nullptr) world.complain("memory that was lent is donated");
   buffer.data.reset();
   return {};
@@ -470,7 +506,11 @@ abi::Error* body(FakeWorld& world, abi::LoadedExecutableExecute& args) {
     for (std::size_t i = 0; i < args.arguments_count; ++i) {
       FakeBuffer* const buffer = buffer_of(world, args.arguments[d][i]);
       if (buffer == nullptr) return gone(world);
-      const std::string wrong = take(world, program, i, device, *buffer, *run);
+      const std::int64_t* const kept = args.options->not_donated;
+      const std::int64_t* const kept_end = kept + args.options->not_donated_count;
+      const bool may_be_donated =
+          std::find(kept, kept_end, static_cast<std::int64_t>(i)) == kept_end;
+      const std::string wrong = take(world, program, i, device, may_be_donated, *buffer, *run);
       if (!wrong.empty()) return world.error(abi::ErrorCode::kInvalidArgument, wrong);
     }
     for (std::size_t i = 0; i < program.outputs.size(); ++i) {
@@ -524,9 +564,9 @@ abi::Api make_api() {
           abi::LoadedExecutableGetExecutable, abi::LoadedExecutableDestroy, abi::ExecutableDestroy,
           abi::ExecutableNumOutputs, abi::ExecutableOutputElementTypes,
           abi::ExecutableOutputDimensions, abi::ExecutableGetCompiledMemoryStats,
-          abi::ExecutableSerialize, abi::ExecutableDeserializeAndLoad,
-          abi::ClientBufferFromHostBuffer, abi::BufferDestroy, abi::BufferIsOnCpu,
-          abi::BufferToHostBuffer, abi::ClientCreateBuffersForAsyncHostToDevice,
+          abi::ExecutableOptimizedProgram, abi::ExecutableSerialize,
+          abi::ExecutableDeserializeAndLoad, abi::ClientBufferFromHostBuffer, abi::BufferDestroy,
+          abi::BufferIsOnCpu, abi::BufferToHostBuffer, abi::ClientCreateBuffersForAsyncHostToDevice,
           abi::TransfersRetrieveBuffer, abi::TransfersTransferData, abi::TransfersSetBufferError,
           abi::TransfersDestroy, abi::LoadedExecutableExecute>(api);
   return api;

@@ -21,6 +21,8 @@ FakeType read_type(const std::string& text, std::size_t& at) {
   if (rest == "f32") type.type = abi::ElementType::kF32;
   if (rest == "i32") type.type = abi::ElementType::kS32;
   if (rest == "i1") type.type = abi::ElementType::kPred;
+  if (rest == "f64") type.type = abi::ElementType::kF64;
+  if (rest == "ui8") type.type = abi::ElementType::kU8;
   at = end;
   return type;
 }
@@ -87,9 +89,13 @@ FakeProgram read_program(const std::string& text, const std::string& options) {
     program.is_donated.push_back(text.compare(at, 24, "> {tf.aliasing_output = ") == 0);
   }
   const auto assignment = bytes_of(read_fields(bytes_of(read_fields(options), 3)), 9);
-  const std::string ids = bytes_of(read_fields(bytes_of(read_fields(assignment), 3)), 1);
-  for (std::size_t at = 0; at < ids.size();) {
-    program.devices.push_back(static_cast<int>(read_varint(ids, at)));
+  // Replicas of one partition, then those of the next: programs here have one of both alone.
+  for (const Field& computation : read_fields(assignment)) {
+    if (computation.number != 3) continue;
+    const std::string ids = bytes_of(read_fields(computation.bytes), 1);
+    for (std::size_t at = 0; at < ids.size();) {
+      program.devices.push_back(static_cast<int>(read_varint(ids, at)));
+    }
   }
   program.is_readable = true;
   return program;

@@ -29,7 +29,8 @@ struct FakeType {
   std::vector<std::int64_t> sizes;
 
   std::size_t bytes() const {
-    std::size_t count = type == abi::ElementType::kPred ? 1 : 4;
+    const bool is_byte = type == abi::ElementType::kPred || type == abi::ElementType::kU8;
+    std::size_t count = is_byte ? 1 : type == abi::ElementType::kF64 ? 8 : 4;
     for (const std::int64_t size : sizes) count *= static_cast<std::size_t>(size);
     return count;
   }
@@ -108,6 +109,7 @@ struct FakeProgram {
 struct FakeExecutable : FakeObject {
   FakeExecutable(FakeKind what, FakeProgram code) : FakeObject(what), program(std::move(code)) {}
   FakeProgram program;
+  std::string description;
   // What outputs are said to be.
   std::vector<abi::ElementType> types;
   std::vector<std::int64_t> sizes;

@@ -52,6 +52,8 @@ FunctionInfo make_info() {
   info.idempotent = false;
   info.irregular = true;
   info.in_place = {{0, 0}, {0, 1}};
+  info.shards = 1;
+  info.donated = {1};
   return info;
 }
 
@@ -109,6 +111,46 @@ TEST(Codec, CarriesEveryFieldOfAFunctionsDescription) {
   EXPECT_EQ(back.idempotent, info.idempotent);
   EXPECT_EQ(back.irregular, info.irregular);
   EXPECT_EQ(back.in_place, info.in_place);
+  EXPECT_EQ(back.in_place, info.in_place);
+  EXPECT_EQ(back.shards, info.shards);
+  EXPECT_EQ(back.donated, info.donated);
+}
+
+TEST(Codec, CarriesEveryFieldOfAForeignProgramAndWhatBecameOfIt) {
+  const function::ForeignProgram program = {
+      .name = {}, .format = "mlir", .code = std::string("a\0b", 3), .options = "o", .shards = 3};
+  const ForeignCompiled compiled = {make_info(), "hlo", std::string("\0x", 2)};
+
+  const auto program_back = decode_foreign_program(encode_frame(program)).value();
+  const auto compiled_back = decode_foreign_compiled(encode_frame(compiled)).value();
+
+  EXPECT_EQ(program_back.format, program.format);
+  EXPECT_EQ(program_back.code, program.code);
+  EXPECT_EQ(program_back.options, program.options);
+  EXPECT_EQ(program_back.shards, program.shards);
+  EXPECT_EQ(compiled_back.info.outputs, compiled.info.outputs);
+  EXPECT_EQ(compiled_back.format, compiled.format);
+  EXPECT_EQ(compiled_back.description, compiled.description);
+}
+
+TEST(Codec, RefusesForeignProgramsAndPartsOfMeshesThatCannotBe) {
+  const auto code_of = [](const auto& result) { return result.status().code(); };
+  function::ForeignProgram none;
+  none.shards = 0;
+  EXPECT_EQ(code_of(decode_foreign_program(encode_frame(none))), StatusCode::kProtocolError);
+  FunctionInfo uneven = make_info();
+  uneven.shards = 2;
+  EXPECT_EQ(code_of(decode_function_info(encode_frame(uneven))), StatusCode::kProtocolError);
+  FunctionInfo stranger = make_info();
+  stranger.donated = {2};
+  EXPECT_EQ(code_of(decode_function_info(encode_frame(stranger))), StatusCode::kProtocolError);
+  const auto on = [](const Mesh& mesh) {
+    return decode_array_spec(encode_frame(ArraySpec{f32({2}), NamedSharding(mesh, P())}));
+  };
+  const Mesh mesh(5, {{"x", 4}});
+  EXPECT_EQ(on(mesh.part({3, 1})).value().sharding.mesh(), mesh.part({3, 1}));
+  EXPECT_EQ(code_of(on(mesh.part({1, 1}))), StatusCode::kProtocolError);
+  EXPECT_EQ(code_of(on(mesh.part({0, 1}, {{"y", 3}}))), StatusCode::kProtocolError);
 }
 
 TEST(Codec, CarriesEveryFieldOfAProgram) {

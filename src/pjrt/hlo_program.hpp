@@ -1,0 +1,25 @@
+// HloProgram: what a compiled program says of its parameters; nothing else of the interface does.
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "seaway/status.hpp"
+#include "seaway/types.hpp"
+
+namespace seaway::pjrt {
+
+/// Of one shard.
+struct HloProgram {
+  std::vector<TensorType> parameters;
+  std::vector<std::uint32_t> donated;  // Parameters whose memory an output may take; rising.
+};
+
+/// Reads XLA's HloModuleProto, or with `has_config` HloModuleProtoWithConfig. Errors:
+/// kProtocolError for bytes that are neither; kUnimplemented for a parameter that is no array of a
+/// type in types.hpp.
+Result<HloProgram> read_hlo(std::string_view bytes, bool has_config);
+
+}  // namespace seaway::pjrt
