@@ -15,7 +15,7 @@ LAYERS = [
     ["resources", "controller", "island", "device", "client"],
     ["model", "pjrt"],
     ["cluster"],
-    ["sim"],
+    ["sim", "front"],
     ["campaign"],
 ]
 
@@ -51,8 +51,9 @@ FENCES = [
           "only src/pjrt loads libraries"),
     Fence(r"pjrt_c_api\.h", r"tests/jax/.*",
           "a header that is fetched: Seaway's own words for it are src/pjrt/abi.hpp"),
-    Fence(r"pjrt/(abi|plugin|client)\.hpp", r"src/pjrt/.*|tests/(unit/pjrt|jax)/.*",
-          "only src/pjrt calls plugins"),
+    Fence(r"pjrt/(abi|abi_front|plugin|client)\.hpp",
+          r"src/(pjrt|front)/.*|tests/(unit/(pjrt|front)|jax)/.*",
+          "only src/pjrt calls plugins, and only src/front is one"),
     Fence(r"toml\+\+/.*", r"tools/seaway/config\.cpp", "only the settings of the command are TOML"),
 ]
 
@@ -113,6 +114,8 @@ ALLOWED = {
     ("src/campaign/shrinking.cpp", "a file"):
         "a repro file outlives the test that failed, which is the main() of its exploration",
     ("src/campaign/user_campaign.cpp", "a file"): "a trace for people, of the same main()",
+    ("src/front/settings.cpp", "the environment"):
+        "a plugin is loaded by the main() of another program, which says by it where the cluster is",
     ("src/cluster/cluster.cpp", "the environment"):
         "connect() without a word asks $SEAWAY_CLUSTER: this is the main() of an embedded cluster",
 }

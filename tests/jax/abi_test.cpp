@@ -9,17 +9,10 @@
 
 #include <cstddef>
 
+#include "jax/abi_comparison.hpp"
+
 namespace seaway::pjrt::abi {
 namespace {
-
-#define SAME_NUMBER(ours, theirs) static_assert(static_cast<int>(ours) == static_cast<int>(theirs))
-#define SAME_CALL(ours, theirs)                                                                 \
-  static_assert(offsetof(Api, calls) + sizeof(void*) * static_cast<std::size_t>(ours::kCall) == \
-                offsetof(PJRT_Api, theirs))
-#define SAME_SIZE(ours, theirs) static_assert(size_of<ours>() == theirs##_STRUCT_SIZE)
-#define SAME_FIELD(ours, field, theirs, their_field)                      \
-  static_assert(offsetof(ours, field) == offsetof(theirs, their_field) && \
-                sizeof(ours::field) == sizeof(theirs::their_field))
 
 static_assert(offsetof(Head, struct_size) == offsetof(PJRT_Extension_Base, struct_size));
 static_assert(offsetof(Head, extensions) == offsetof(PJRT_Api, extension_start));
@@ -228,6 +221,12 @@ SAME_FIELD(ExecutableGetCompiledMemoryStats, host_temporary_bytes,
            PJRT_Executable_GetCompiledMemoryStats_Args, host_temp_size_in_bytes);
 SAME_FIELD(ExecutableGetCompiledMemoryStats, peak_bytes,
            PJRT_Executable_GetCompiledMemoryStats_Args, peak_memory_in_bytes);
+
+SAME_CALL(ExecutableOptimizedProgram, PJRT_Executable_OptimizedProgram);
+SAME_SIZE(ExecutableOptimizedProgram, PJRT_Executable_OptimizedProgram_Args);
+SAME_FIELD(ExecutableOptimizedProgram, executable, PJRT_Executable_OptimizedProgram_Args,
+           executable);
+SAME_FIELD(ExecutableOptimizedProgram, program, PJRT_Executable_OptimizedProgram_Args, program);
 
 SAME_CALL(ExecutableSerialize, PJRT_Executable_Serialize);
 SAME_SIZE(ExecutableSerialize, PJRT_Executable_Serialize_Args);
@@ -441,8 +440,20 @@ SAME_NUMBER(ErrorCode::kDataLoss, PJRT_Error_Code_DATA_LOSS);
 SAME_NUMBER(ErrorCode::kUnauthenticated, PJRT_Error_Code_UNAUTHENTICATED);
 SAME_NUMBER(ElementType::kInvalid, PJRT_Buffer_Type_INVALID);
 SAME_NUMBER(ElementType::kPred, PJRT_Buffer_Type_PRED);
+SAME_NUMBER(ElementType::kS8, PJRT_Buffer_Type_S8);
+SAME_NUMBER(ElementType::kS16, PJRT_Buffer_Type_S16);
 SAME_NUMBER(ElementType::kS32, PJRT_Buffer_Type_S32);
+SAME_NUMBER(ElementType::kS64, PJRT_Buffer_Type_S64);
+SAME_NUMBER(ElementType::kU8, PJRT_Buffer_Type_U8);
+SAME_NUMBER(ElementType::kU16, PJRT_Buffer_Type_U16);
+SAME_NUMBER(ElementType::kU32, PJRT_Buffer_Type_U32);
+SAME_NUMBER(ElementType::kU64, PJRT_Buffer_Type_U64);
+SAME_NUMBER(ElementType::kF16, PJRT_Buffer_Type_F16);
 SAME_NUMBER(ElementType::kF32, PJRT_Buffer_Type_F32);
+SAME_NUMBER(ElementType::kF64, PJRT_Buffer_Type_F64);
+SAME_NUMBER(ElementType::kBf16, PJRT_Buffer_Type_BF16);
+SAME_NUMBER(ElementType::kC64, PJRT_Buffer_Type_C64);
+SAME_NUMBER(ElementType::kC128, PJRT_Buffer_Type_C128);
 SAME_NUMBER(OptionType::kString, PJRT_NamedValue_kString);
 SAME_NUMBER(OptionType::kInt64, PJRT_NamedValue_kInt64);
 SAME_NUMBER(OptionType::kInt64List, PJRT_NamedValue_kInt64List);

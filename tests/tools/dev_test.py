@@ -116,13 +116,21 @@ class DevTest(unittest.TestCase):
     def test_a_plugin_that_was_fetched_is_not_fetched_again(self):
         jax = self.tree / "build/jax"
         (jax / "include").mkdir(parents=True)
+        (jax / "venv/bin").mkdir(parents=True)
         (self.tree / "tools/jax_packages.txt").write_text("plugin==1\n")
+        (self.tree / "tools/jax_python.txt").write_text("jax==1\n")
+        (self.tree / "tools/make_wheel.py").write_text("print('a.whl')\n")
         for name in ("plugin.so", "include/pjrt_c_api.h"):
             (jax / name).touch()
-        (jax / "packages.txt").write_text("plugin==1\n")
-        done = self.dev("jax")
+        for name in ("python", "pip"):
+            program = jax / "venv/bin" / name
+            program.write_text(f'#!/bin/bash\necho {name} "$@"\n')
+            program.chmod(0o755)
+        (jax / "packages.txt").write_text("plugin==1\njax==1\n")
+        done = self.dev("jax", "--steps", "3", SEAWAY_SKIP_PACKAGES="1")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("a plugin is in build/jax already", done.stderr)
+        self.assertIn("a plugin and JAX are in build/jax already", done.stderr)
+        self.assertIn("demos/jax/train.py --steps 3", done.stdout)
 
     def test_bad_usage_exits_1_and_help_exits_0(self):
         self.assertEqual(self.dev("help").returncode, 0)

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Unmodified JAX on Seaway, in one process: two islands of four devices, which are XLA's CPU plugin."""
+import os
+import subprocess
+import sys
+import unittest
+from functools import partial
+from pathlib import Path
+
+PLUGIN = os.environ["SEAWAY_REAL_PLUGIN"]
+os.environ.update(JAX_PLATFORMS="seaway", SEAWAY_JAX_BACKEND=PLUGIN, SEAWAY_JAX_ISLANDS="2",
+                  SEAWAY_JAX_DEVICES="4")
+os.environ.pop("SEAWAY_CLUSTER", None)
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+from jax.sharding import Mesh, NamedSharding  # noqa: E402
+from jax.sharding import PartitionSpec as P  # noqa: E402
+
+DEVICES = jax.devices()
+TRAIN = Path(__file__).parents[2] / "demos/jax/train.py"
+
+
+def on(devices, spec=P("x")):
+    """A sharding over `devices`: of the first dimension, unless `spec` says otherwise."""
+    return NamedSharding(Mesh(np.array(devices), ("x",)), spec)
+
+
+class DevicesTest(unittest.TestCase):
+    def test_each_device_of_the_cluster_is_one_of_jax(self):
+        self.assertEqual(jax.default_backend(), "seaway")
+        self.assertEqual([device.id for device in DEVICES], list(range(8)))
+        self.assertEqual([device.island for device in DEVICES], [0, 0, 0, 0, 1, 1, 1, 1])
+        self.assertEqual(str(DEVICES[5]), "SeawayDevice(id=5, island=1, index=1)")
+        self.assertEqual({device.device_kind for device in DEVICES}, {"Seaway device"})
+
+
+class ArraysTest(unittest.TestCase):
+    def check(self, value, device=None):
+        back = np.asarray(jax.device_put(value, device))
+        self.assertEqual(back.dtype, value.dtype)
+        np.testing.assert_array_equal(back, value)
+
+    def test_values_of_all_types_come_back_as_they_were(self):
+        names = ("bool int8 int16 int32 uint8 uint16 uint32 float16 bfloat16 float32 complex64 int64 "
+                 "uint64 float64 complex128")
+        with jax.enable_x64(True):
+            for name in names.split():
+                with self.subTest(name):
+                    self.check(np.array([[0, 1, 2], [3, 4, 5]]).astype(jnp.dtype(name)))
+
+    def test_values_come_back_however_they_lay(self):
+        whole = np.arange(24, dtype=np.float32).reshape(4, 6)
+        for value in (whole.T, whole[::2, ::-3], whole[:0], np.broadcast_to(whole[0], (3, 6)),
+                      np.float32(7), np.zeros((3, 0, 2), np.int32)):
+            self.check(value, DEVICES[3])
+
+    def test_arrays_move_between_devices_and_islands(self):
+        there = jax.device_put(jax.device_put(jnp.arange(4.0), DEVICES[1]), DEVICES[6])
+        back = jax.device_put(there, DEVICES[2])
+        result = jax.jit(lambda x: x + 1)(there)
+
+        self.assertEqual(there.devices(), {DEVICES[6]})
+        self.assertEqual(result.devices(), {DEVICES[6]})
+        np.testing.assert_array_equal(back, np.arange(4))
+        np.testing.assert_array_equal(result, np.arange(4) + 1)
+
+    def test_a_deleted_array_is_gone(self):
+        array = jnp.arange(4.0)
+        array.delete()
+
+        self.assertTrue(array.is_deleted())
+        with self.assertRaises(RuntimeError):
+            np.asarray(array)
+
+
+class ProgramsTest(unittest.TestCase):
+    def test_jit_dot_and_grad(self):
+        x = jnp.arange(4.0)
+
+        np.testing.assert_array_equal(jax.jit(lambda x: x * 2 + 1)(x), [1, 3, 5, 7])
+        np.testing.assert_array_equal(jnp.dot(jnp.ones((4, 4)), x), [6] * 4)
+        np.testing.assert_array_equal(jax.grad(lambda x: jnp.sum(x**3))(x), [0, 3, 12, 27])
+
+    def test_loops_scans_and_sorts(self):
+        loop = jax.jit(lambda x: jax.lax.fori_loop(0, 100, lambda i, v: v + i, x))
+        scan = jax.jit(lambda x: jax.lax.scan(lambda c, a: (c + a, c * a), 0.0, x)[1])
+
+        self.assertEqual(float(loop(jnp.float32(1))), 4951)
+        np.testing.assert_array_equal(scan(jnp.arange(5.0)), [0, 0, 2, 9, 24])
+        np.testing.assert_array_equal(jnp.sort(jnp.array([3, 1, 2])), [1, 2, 3])
+
+    def test_random_numbers_linear_algebra_and_fourier(self):
+        normal = np.asarray(jax.random.normal(jax.random.key(0), (1000,)))
+
+        self.assertLess(abs(normal.mean()), 0.1)
+        np.testing.assert_allclose(jnp.linalg.solve(jnp.eye(3) * 2, jnp.ones(3)), [0.5] * 3)
+        np.testing.assert_allclose(jnp.fft.fft(jnp.arange(4.0)), np.fft.fft(np.arange(4)), rtol=1e-6)
+
+    def test_calls_run_ahead_of_the_devices(self):
+        step = jax.jit(lambda x: x + 1)
+        x = jnp.float32(0)
+        for _ in range(2000):
+            x = step(x)
+
+        self.assertEqual(float(x), 2000)
+
+    def test_what_a_program_is_given_up_is_gone(self):
+        step = jax.jit(lambda state, x: (state + x, x * 2), donate_argnums=0)
+        state = jnp.arange(4.0)
+        following, doubled = step(state, jnp.ones(4))
+
+        self.assertTrue(state.is_deleted())
+        np.testing.assert_array_equal(following, [1, 2, 3, 4])
+        np.testing.assert_array_equal(doubled, [2] * 4)
+        with self.assertRaises((RuntimeError, ValueError)) as gone:
+            step(state, jnp.ones(4))
+        self.assertIn("has been deleted or donated", str(gone.exception))
+
+    def test_a_program_that_was_compiled_runs_on_the_next_device_without_a_compiler(self):
+        step = jax.jit(lambda x: jnp.tanh(x) @ x.T)
+        results = [np.asarray(step(jax.device_put(np.eye(3), device))) for device in DEVICES]
+
+        for result in results[1:]:
+            np.testing.assert_array_equal(result, results[0])
+
+
+class ShardedTest(unittest.TestCase):
+    def test_one_program_runs_over_two_and_four_devices_of_an_island(self):
+        for devices in (DEVICES[:2], DEVICES[:4], DEVICES[4:], [DEVICES[3], DEVICES[1]]):
+            with self.subTest(str(devices)):
+                rows, everywhere = on(devices), on(devices, P())
+                both = jax.jit(lambda x: (x * 2, jnp.sum(x)), out_shardings=(rows, everywhere))
+                doubled, total = both(jax.device_put(jnp.arange(8.0), rows))
+                np.testing.assert_array_equal(doubled, np.arange(8) * 2)
+                self.assertEqual(float(total), 28)
+                self.assertEqual(doubled.devices(), set(devices))
+
+    def test_results_stay_where_the_compiler_leaves_them(self):
+        mesh = Mesh(np.array(DEVICES[:4]).reshape(2, 2), ("x", "y"))
+        square = jax.device_put(jnp.ones((8, 8)), NamedSharding(mesh, P("x", "y")))
+        product = jax.jit(lambda x: x @ x)(square)
+
+        self.assertEqual(len(product.devices()), 4)
+        np.testing.assert_array_equal(product, np.full((8, 8), 8))
+
+    def test_shards_add_up_in_shard_map(self):
+        mesh = Mesh(np.array(DEVICES[:4]), ("x",))
+        total = jax.jit(jax.shard_map(lambda x: jax.lax.psum(x, "x"), mesh=mesh, in_specs=P("x"),
+                                      out_specs=P()))
+
+        np.testing.assert_array_equal(total(jnp.arange(8.0)), [12, 16])
+
+    def test_many_sharded_calls_run_ahead(self):
+        mesh = Mesh(np.array(DEVICES[:4]), ("x",))
+        step = jax.jit(jax.shard_map(lambda x: x + jax.lax.pmean(x, "x"), mesh=mesh,
+                                     in_specs=P("x"), out_specs=P("x")))
+        x = jax.device_put(jnp.zeros(4), on(DEVICES[:4])) + 1
+        for _ in range(200):
+            x = step(x) / 2
+
+        np.testing.assert_array_equal(x, np.ones(4))
+
+    def test_sharded_states_may_be_given_up(self):
+        rows = on(DEVICES[:4])
+        step = jax.jit(lambda x: x + 1, donate_argnums=0)
+        state = jax.device_put(jnp.arange(8.0), rows)
+        following = step(state)
+
+        self.assertTrue(state.is_deleted())
+        np.testing.assert_array_equal(following, np.arange(8) + 1)
+
+    def test_a_program_over_two_islands_is_refused_with_what_to_do_instead(self):
+        x = jax.device_put(jnp.arange(8.0), on(DEVICES))
+        with self.assertRaises(RuntimeError) as refused:
+            jax.jit(lambda x: x * 2)(x)
+
+        self.assertIn("UNIMPLEMENTED: one sharded program is to run on devices 0 1 2 3 of island 0 "
+                      "and 4 5 6 7 of island 1", str(refused.exception))
+        self.assertIn("move arrays between them by jax.device_put", str(refused.exception))
+
+
+class ErrorsTest(unittest.TestCase):
+    def test_what_a_device_cannot_hold_is_refused_with_the_numbers(self):
+        with self.assertRaises(RuntimeError) as refused:
+            jax.jit(lambda: jnp.zeros((1 << 30,)))().block_until_ready()
+
+        self.assertIn("RESOURCE_EXHAUSTED", str(refused.exception))
+        self.assertIn("bytes at once on device 0", str(refused.exception))
+        self.assertEqual(float(jnp.float32(1) + 1), 2)
+
+    def test_types_that_no_array_has_are_refused_by_name(self):
+        with self.assertRaises(RuntimeError) as refused:
+            jax.jit(lambda x: x.astype(jnp.int4))(jnp.arange(4)).block_until_ready()
+
+        self.assertIn("UNIMPLEMENTED", str(refused.exception))
+
+
+class TrainingTest(unittest.TestCase):
+    def losses(self, **environment):
+        for name in ("SEAWAY_JAX_ISLANDS", "SEAWAY_JAX_BACKEND", "PJRT_NAMES_AND_LIBRARY_PATHS"):
+            environment.setdefault(name, "")
+        done = subprocess.run([sys.executable, TRAIN, "--steps", "60", "--losses"], text=True,
+                              env={**os.environ, **environment}, capture_output=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [line for line in done.stdout.splitlines() if line.startswith("losses")][0]
+
+    def test_losses_are_those_of_the_plugin_itself_bit_by_bit(self):
+        # Its sums depend on how many devices it has.
+        here = self.losses(SEAWAY_JAX_BACKEND=PLUGIN)
+        there = self.losses(JAX_PLATFORMS="xcpu", PJRT_NAMES_AND_LIBRARY_PATHS=f"xcpu:{PLUGIN}")
+
+        self.assertEqual(here, there)
+
+
+if __name__ == "__main__":
+    unittest.main()
