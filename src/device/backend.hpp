@@ -25,6 +25,8 @@ struct GangWork {
   const program::PartPlan* plan = nullptr;  // Of its part; valid until it is done.
   std::uint32_t gang = 0;                   // Which one of it this is.
   Stamp stamp = 0;                          // Of its run.
+  /// Nothing else of this host runs now, or could run beside it before long.
+  bool is_alone = false;
 
   /// Where its shards run.
   std::span<const DeviceId> devices() const {
@@ -104,7 +106,8 @@ class Backend {
   /// Runs `work` now. Requires runs_inline(). When a device did not launch it, `unlaunched_on`,
   /// which comes empty, names the device, and the status says why: see GangEnd.
   virtual Status run(const GangWork& work, std::optional<DeviceId>& unlaunched_on) = 0;
-  /// Starts `work`; `done` is called once, later, on the control thread.
+  /// Starts `work`; `done` is called once, on the control thread: later, or before the call returns
+  /// if the work is known to be short.
   virtual void start(const GangWork& work, std::uint64_t cost_ns, GangDone done) = 0;
   /// Runs one stage, about `cost_ns` in all, on the devices of this host that its shards are on;
   /// `done` is called once, on the control thread, and before the call returns if the stage is

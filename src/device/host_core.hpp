@@ -359,6 +359,7 @@ class HostCore {
   Status shortage(const PartRun& part, std::uint32_t gang, DeviceId device,
                   const Status& cause) const;
   void start_beside(std::uint64_t sequence);
+  bool is_alone(std::uint64_t sequence) const;
   void hand_over(StartedGang& gang);
   void end_beside(std::uint64_t ticket, GangEnd end);
   void give_up(const StartedGang& gang, DeviceId laggard, std::uint64_t now_ns);

@@ -107,6 +107,21 @@ void HostCore::start_beside(std::uint64_t sequence) {
   hand_over(started_.back());
 }
 
+/// Looks at a few gangs behind it only: there may be thousands.
+bool HostCore::is_alone(std::uint64_t sequence) const {
+  constexpr std::size_t kNear = 16;
+  if (started_.size() > 1) return false;
+  const std::size_t own = sequence - pending_base_;
+  const DeviceMask* const mask = mask_of_entry(pending_[own]);
+  for (std::size_t i = own + 1; i < std::min(pending_.size(), own + 1 + kNear); ++i) {
+    if (pending_[i].state == Entry::State::kDone) continue;  // Its part may be gone.
+    const DeviceMask* const other = mask_of_entry(pending_[i]);
+    if (other && !intersects(*mask, *other)) return false;
+  }
+  return true;
+}
+
+/// The backend may end it, and forget `started`, before this returns.
 void HostCore::hand_over(StartedGang& started) {
   const PartRun& part = *entry_at(started.sequence).part;
   const std::uint32_t gang = entry_at(started.sequence).gang;
@@ -115,6 +130,7 @@ void HostCore::hand_over(StartedGang& started) {
   started.begin_ns = clock_.now_ns();
   started.due_ns = limit_ns > kNever - started.begin_ns ? kNever : started.begin_ns + limit_ns;
   GangWork work = work_of(part, gang);
+  work.is_alone = is_alone(started.sequence);
   std::vector<function::ShardedBuffer> room;
   if (started.is_replay) {
     room = replay_room(part, gang);

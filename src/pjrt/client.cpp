@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "pjrt/abi_front.hpp"
 
 namespace seaway::pjrt {
 namespace {
@@ -40,6 +41,11 @@ Result<DType> dtype_of(abi::ElementType type) {
 }
 
 namespace {
+
+Status wrong_size(std::size_t given, std::size_t wanted) {
+  return protocol_error("the plugin gives " + std::to_string(given) + " bytes for an output of " +
+                        std::to_string(wanted));
+}
 
 /// `text` may be null.
 std::string string_of(const char* text, std::size_t size) {
@@ -303,6 +309,28 @@ Status Client::poison(const Promises& promises, std::size_t index, const Status&
   return call(api(), args);
 }
 
+Result<const std::byte*> Client::address_of(const Buffer& buffer, const TensorType& type) const {
+  abi::BufferOnDeviceSizeInBytes size;
+  size.buffer = buffer.get();
+  if (Status status = call(api(), size); !status.ok()) return nullptr;
+  if (size.bytes != type.bytes()) return wrong_size(size.bytes, type.bytes());
+  if (type.shape.size() > 1) {
+    abi::BufferGetMemoryLayout layout;
+    layout.buffer = buffer.get();
+    if (Status status = call(api(), layout); !status.ok()) return nullptr;
+    const abi::TiledLayout& tiled = layout.layout.tiled;
+    if (layout.layout.type != abi::LayoutType::kTiled || tiled.tiles > 0) return nullptr;
+    for (std::size_t i = 0; i < tiled.minor_to_major_size; ++i) {
+      const auto row_major = static_cast<std::int64_t>(tiled.minor_to_major_size - 1 - i);
+      if (tiled.minor_to_major[i] != row_major) return nullptr;
+    }
+  }
+  abi::BufferOpaqueDeviceMemoryDataPointer args;
+  args.buffer = buffer.get();
+  if (Status status = call(api(), args); !status.ok()) return nullptr;
+  return static_cast<const std::byte*>(args.pointer);
+}
+
 Result<Event> Client::read(const Buffer& buffer, std::byte* target, std::size_t bytes) const {
   SEAWAY_CHECK(target != nullptr);
   // Whatever the plugin has made of the program, nothing is written behind the end of `target`.
@@ -310,8 +338,7 @@ Result<Event> Client::read(const Buffer& buffer, std::byte* target, std::size_t 
   question.buffer = buffer.get();
   if (Status status = call(api(), question); !status.ok()) return status;
   if (question.target_size != bytes) {
-    return protocol_error("the plugin gives " + std::to_string(question.target_size) +
-                          " bytes for an output of " + std::to_string(bytes));
+    return wrong_size(question.target_size, bytes);
   }
   abi::BufferToHostBuffer args;
   args.buffer = buffer.get();

@@ -95,6 +95,9 @@ class Client {
                        std::size_t bytes) const;
   /// Makes promise `index` poison, and whatever depends on it.
   Status poison(const Promises& promises, std::size_t index, const Status& cause) const;
+  /// Where the `bytes` bytes of `buffer`, which is computed, lie: dense, row-major, for as long as
+  /// it lives. Null: read() them. Only for devices that share the host's memory.
+  Result<const std::byte*> address_of(const Buffer& buffer, const TensorType& type) const;
   /// Starts to copy `buffer`, which has `bytes` bytes, to `target`, dense and row-major.
   Result<Event> read(const Buffer& buffer, std::byte* target, std::size_t bytes) const;
 

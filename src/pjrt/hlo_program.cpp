@@ -11,10 +11,11 @@
 namespace seaway::pjrt {
 namespace {
 
-// Fields of HloModuleProtoWithConfig, HloModuleProto, ProgramShapeProto, ShapeProto and of the
-// lists of parameters that are given up.
+// Fields of HloModuleProtoWithConfig, HloModuleProto, HloComputationProto, HloInstructionProto,
+// ProgramShapeProto, ShapeProto and of the lists of parameters that are given up.
 constexpr int kModule = 1;
-constexpr int kProgramShape = 4, kAliases = 8, kDonors = 18;
+constexpr int kComputations = 3, kProgramShape = 4, kAliases = 8, kDonors = 18;
+constexpr int kInstructions = 2, kOpcode = 2;
 constexpr int kParameters = 1;
 constexpr int kElementType = 2, kDimensions = 3;
 constexpr int kEntries = 1, kAliasParameter = 2, kDonorParameter = 1;
@@ -115,6 +116,27 @@ Status read_donated(std::string_view bytes, int which, HloProgram& program) {
   return list.is_done() ? Status() : no_module();
 }
 
+/// What begins so waits for others, runs something else, or runs as often as its operands say.
+constexpr std::string_view kUneven[] = {
+    "while", "conditional", "custom-call", "async-",  "infeed",         "outfeed",       "send",
+    "recv",  "all-",        "collective-", "ragged-", "reduce-scatter", "partial-reduce"};
+
+Status read_computation(std::string_view bytes, HloProgram& program) {
+  ProtoReader computation(bytes);
+  while (const auto field = computation.next()) {
+    if (field->number != kInstructions) continue;
+    ProtoReader instruction(field->bytes);
+    while (const auto one = instruction.next()) {
+      if (one->number != kOpcode) continue;
+      for (const std::string_view uneven : kUneven) {
+        if (one->bytes.starts_with(uneven)) program.is_straight_line = false;
+      }
+    }
+    if (!instruction.is_done()) return no_module();
+  }
+  return computation.is_done() ? Status() : no_module();
+}
+
 }  // namespace
 
 Result<HloProgram> read_hlo(std::string_view bytes, bool has_config) {
@@ -139,6 +161,8 @@ Result<HloProgram> read_hlo(std::string_view bytes, bool has_config) {
       status = read_donated(field->bytes, kAliasParameter, program);
     } else if (field->number == kDonors) {
       status = read_donated(field->bytes, kDonorParameter, program);
+    } else if (field->number == kComputations) {
+      status = read_computation(field->bytes, program);
     }
     if (!status.ok()) return status;
   }

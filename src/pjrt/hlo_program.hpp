@@ -15,6 +15,8 @@ namespace seaway::pjrt {
 struct HloProgram {
   std::vector<TensorType> parameters;
   std::vector<std::uint32_t> donated;  // Parameters whose memory an output may take; rising.
+  /// No loop, no choice, no call of foreign code and no exchange: it takes as long each time.
+  bool is_straight_line = true;
 };
 
 /// Reads XLA's HloModuleProto, or with `has_config` HloModuleProtoWithConfig. Errors:

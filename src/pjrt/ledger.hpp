@@ -22,15 +22,15 @@ class Ledger {
     std::uint64_t bytes = 0, peak_bytes = 0;
   };
 
-  /// Bytes on some devices, until its end.
+  /// Bytes on some devices, until its end. The list of them is the caller's, and outlives it.
   class Charge {
    public:
     Charge() = default;
     Charge(Ledger& ledger, std::span<const std::uint32_t> devices, std::uint64_t bytes)
-        : ledger_(&ledger), devices_(devices.begin(), devices.end()), bytes_(bytes) {}
+        : ledger_(&ledger), devices_(devices), bytes_(bytes) {}
     Charge(Charge&& other) noexcept
         : ledger_(std::exchange(other.ledger_, nullptr)),
-          devices_(std::move(other.devices_)),
+          devices_(other.devices_),
           bytes_(other.bytes_) {}
     Charge& operator=(Charge&&) = delete;
     ~Charge() {
@@ -39,7 +39,7 @@ class Ledger {
 
    private:
     Ledger* ledger_ = nullptr;
-    std::vector<std::uint32_t> devices_;
+    std::span<const std::uint32_t> devices_;
     std::uint64_t bytes_ = 0;
   };
 

@@ -29,6 +29,7 @@ struct PjrtBackend::Shared {
   bool is_open = true;
   std::size_t compiling = 0;
   std::vector<std::shared_ptr<Job>> running;  // Those given up as well, until they end.
+  bool runs_here = false;                     // One on the control thread.
   // The backend's, until it is closed.
   actor::Engine* engine = nullptr;
   std::function<void()> on_progress;
@@ -47,6 +48,7 @@ struct PjrtBackend::Shared {
 PjrtBackend::PjrtBackend(actor::Engine& engine, function::TbbParallelism& arena,
                          std::function<void()> on_progress, Target target, Limits limits)
     : target_(std::move(target)),
+      limits_(limits),
       host_(engine, arena, on_progress),
       shared_(std::make_shared<Shared>()),
       gangs_(std::make_unique<actor::Background>(
@@ -63,7 +65,8 @@ void PjrtBackend::close() {
   std::unique_lock lock(shared_->mutex);
   shared_->is_open = false;
   shared_->changed.wait(lock, [this] {
-    return shared_->compiling == 0 && shared_->running.size() == shared_->hanging();
+    return shared_->compiling == 0 && !shared_->runs_here &&
+           shared_->running.size() == shared_->hanging();
   });
   const bool hangs = !shared_->running.empty();
   lock.unlock();
@@ -121,13 +124,12 @@ void PjrtBackend::start(const device::GangWork& work, std::uint64_t cost_ns,
                         device::GangDone done) {
   const auto* const executable = dynamic_cast<const PjrtExecutable*>(work.executable);
   if (executable == nullptr) return host_.start(work, cost_ns, std::move(done));
-  auto job = std::make_shared<Job>();
-  job->executable = executable->shared_from_this();
-  job->operands.assign(work.operands.begin(), work.operands.end());
-  job->outputs.assign(work.outputs.begin(), work.outputs.end());
-  job->devices.assign(work.devices().begin(), work.devices().end());
-  SEAWAY_CHECK(job->devices.size() == work.shards, job->devices.size(), work.shards);
-  job->done = std::move(done);
+  SEAWAY_CHECK(work.devices().size() == work.shards, work.devices().size(), work.shards);
+  const std::uint64_t expected_ns = work.shards == 1 ? executable->expected_ns() : Pace::kUnknown;
+  if (expected_ns <= (work.is_alone ? limits_.here_alone_ns : limits_.here_ns)) {
+    return run_here(work, *executable, std::move(done));
+  }
+  const auto job = make_job(work, *executable, std::move(done));
   {
     std::lock_guard guard(shared_->mutex);
     if (!shared_->is_open) return;
@@ -144,10 +146,50 @@ void PjrtBackend::start(const device::GangWork& work, std::uint64_t cost_ns,
       }
       begin_ns = shared->engine->clock().now_ns();
     }
-    std::vector<std::uint32_t> devices(job->devices.begin(), job->devices.end());
-    LaunchEnd end = job->executable->launch(job->operands, job->outputs, devices, job->waits_for);
+    LaunchEnd end =
+        job->executable->launch(job->operands, job->outputs, job->devices, job->waits_for);
     PjrtBackend::end(shared, job, std::move(end), begin_ns);
   });
+}
+
+std::shared_ptr<PjrtBackend::Job> PjrtBackend::make_job(const device::GangWork& work,
+                                                        const PjrtExecutable& executable,
+                                                        device::GangDone done) {
+  auto job = std::make_shared<Job>();
+  job->executable = executable.shared_from_this();
+  job->operands.assign(work.operands.begin(), work.operands.end());
+  job->outputs.assign(work.outputs.begin(), work.outputs.end());
+  job->devices.assign(work.devices().begin(), work.devices().end());
+  job->done = std::move(done);
+  return job;
+}
+
+/// What it finds out about a device is told later, as by any other gang.
+void PjrtBackend::run_here(const device::GangWork& work, const PjrtExecutable& executable,
+                           device::GangDone done) {
+  {
+    std::lock_guard guard(shared_->mutex);
+    if (!shared_->is_open) return;
+    shared_->runs_here = true;
+  }
+  const Clock& clock = shared_->engine->clock();
+  const std::uint64_t begin_ns = clock.now_ns();
+  WaitsFor waits_for = 0;
+  LaunchEnd end = executable.launch(work.operands, work.outputs, work.devices(), waits_for);
+  const std::uint64_t end_ns = clock.now_ns();
+  bool is_open = false;
+  {
+    std::lock_guard guard(shared_->mutex);
+    shared_->runs_here = false;
+    is_open = shared_->is_open;
+  }
+  if (!is_open) return shared_->changed.notify_all();
+  if (end.refused || end.lost) {
+    const auto job = make_job(work, executable, std::move(done));
+    return PjrtBackend::end(shared_, job, std::move(end), begin_ns);
+  }
+  executable.took(end_ns - begin_ns);
+  done({.status = std::move(end.status), .begin_ns = begin_ns, .end_ns = end_ns});
 }
 
 void PjrtBackend::end(const std::shared_ptr<Shared>& shared, const std::shared_ptr<Job>& job,
@@ -158,6 +200,7 @@ void PjrtBackend::end(const std::shared_ptr<Shared>& shared, const std::shared_p
     device::GangEnd end{.status = std::move(launched.status),
                         .begin_ns = begin_ns,
                         .end_ns = shared->engine->clock().now_ns()};
+    if (job->devices.size() == 1) job->executable->took(end.end_ns - begin_ns);
     if (launched.refused) end.unlaunched_on = job->devices[*launched.refused];
     std::optional<DeviceId> lost;
     if (launched.lost) lost = job->devices[*launched.lost];

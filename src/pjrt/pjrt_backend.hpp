@@ -26,6 +26,11 @@ class PjrtBackend final : public device::Backend {
     /// More unfinished gangs with collectives than 32 have made plugins stand still for ever.
     std::size_t gangs_max = 16;
     std::size_t compilations_max = 8;  // At once; further ones wait.
+    /// A gang of one device that is known to take no longer runs on the control thread: handing it
+    /// over to another thread and back costs as much (two wake-ups, 30 us each across cores).
+    std::uint64_t here_ns = 50'000;
+    /// And one of so long where nothing else could run meanwhile.
+    std::uint64_t here_alone_ns = 500'000;
   };
 
   PjrtBackend(actor::Engine& engine, function::TbbParallelism& arena,
@@ -40,7 +45,7 @@ class PjrtBackend final : public device::Backend {
   void watch(device::DeviceLost lost) override;
   void compile(function::Graph graph, function::AxisSizes axes, device::CompileDone done) override;
   void compile_foreign(function::ForeignProgram program, device::CompileDone done) override;
-  /// Never: small programs run inside the thread that enqueues them.
+  /// Never: how long a program takes is known when it has run, and start() looks at that.
   bool runs_inline(std::uint64_t) const override { return false; }
   Status run(const device::GangWork& work, std::optional<DeviceId>& unlaunched_on) override;
   void start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) override;
@@ -59,10 +64,15 @@ class PjrtBackend final : public device::Backend {
   struct Shared;
   using Made = Result<std::shared_ptr<const PjrtExecutable>>;
   void compile_by(std::function<Made()> make, device::CompileDone done);
+  static std::shared_ptr<Job> make_job(const device::GangWork& work,
+                                       const PjrtExecutable& executable, device::GangDone done);
+  void run_here(const device::GangWork& work, const PjrtExecutable& executable,
+                device::GangDone done);
   static void end(const std::shared_ptr<Shared>& shared, const std::shared_ptr<Job>& job,
                   LaunchEnd launched, std::uint64_t begin_ns);
 
   const Target target_;
+  const Limits limits_;
   device::CpuBackend host_;
   const std::shared_ptr<Shared> shared_;
   std::unique_ptr<actor::Background> gangs_, compilations_;  // None after close().

@@ -3,6 +3,9 @@
 #include "pjrt/pjrt_executable.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory_resource>
 #include <utility>
 
 #include "base/check.hpp"
@@ -81,24 +84,26 @@ void keep_first(Status& status, Status next) {
 
 }  // namespace
 
-/// What one launch has in the plugin. Ends in the opposite order: results first, code last.
+/// What one launch has in the plugin. Ends in the opposite order: results first, code last. Lists
+/// have one shard's behind the other's; those of small gangs need no memory of their own.
 struct PjrtExecutable::Gang {
-  std::span<const function::ShardedBuffer> operands, outputs;
-  std::span<const std::uint32_t> devices;
-  std::shared_ptr<const Code> code;
-  std::vector<std::vector<LentBuffer>> lent;  // Of each shard, its operands,
-  std::vector<Promises> promised;             // or these.
-  std::vector<std::vector<Buffer>> results;   // Of each shard that was enqueued.
-  std::vector<Event> complete;                // Of each shard that was enqueued.
+  Gang(std::span<const function::ShardedBuffer> from, std::span<const function::ShardedBuffer> to,
+       std::span<const std::uint32_t> where, std::shared_ptr<const Code> what)
+      : operands(from), outputs(to), devices(where), code(std::move(what)) {}
 
-  std::vector<abi::Buffer*> operands_of(std::size_t shard) const {
-    std::vector<abi::Buffer*> buffers;
-    if (!promised.empty()) {
-      for (const Buffer& buffer : promised[shard].buffers) buffers.push_back(buffer.get());
-    } else {
-      for (const LentBuffer& one : lent[shard]) buffers.push_back(one.buffer.get());
-    }
-    return buffers;
+  const std::span<const function::ShardedBuffer> operands, outputs;
+  const std::span<const std::uint32_t> devices;
+  const std::shared_ptr<const Code> code;
+  alignas(std::max_align_t) std::byte room[4096];
+  std::pmr::monotonic_buffer_resource memory{room, sizeof room};
+  std::pmr::vector<LentBuffer> lent{&memory};    // Of each shard, its operands,
+  std::pmr::vector<Promises> promised{&memory};  // or these.
+  std::pmr::vector<Buffer> results{&memory};     // Of each shard that was enqueued.
+  std::pmr::vector<Event> complete{&memory};     // Of each shard that was enqueued.
+
+  abi::Buffer* operand(std::size_t shard, std::size_t index, std::size_t count) const {
+    return promised.empty() ? lent[shard * count + index].buffer.get()
+                            : promised[shard].buffers[index].get();
   }
 };
 
@@ -116,7 +121,8 @@ PjrtExecutable::PjrtExecutable(Target target, const function::Graph& graph,
       outputs_(types_of(graph, graph.outputs)),
       all_parameters_(parameters_),
       all_outputs_(outputs_),
-      cost_ns_(estimate_ns(graph)) {}
+      cost_ns_(estimate_ns(graph)),
+      is_even_(spans_ == 0 && target_.way == InputWay::kLent) {}
 
 PjrtExecutable::PjrtExecutable(Target target, function::ForeignProgram program, Limits limits)
     : target_(std::move(target)),
@@ -180,6 +186,7 @@ Status PjrtExecutable::take_types(const Code& code) {
   auto said = target_.client->describe(code);
   if (!said.ok()) return said.status();
   parameters_ = std::move(said->program.parameters);
+  is_even_ = said->program.is_straight_line && spans_ == 0 && target_.way == InputWay::kLent;
   outputs_ = code.outputs;
   for (const TensorType& type : outputs_) {
     if (Status status = validate(type); !status.ok()) return status;
@@ -190,6 +197,7 @@ Status PjrtExecutable::take_types(const Code& code) {
     all_parameters_.insert(all_parameters_.end(), parameters_.begin(), parameters_.end());
     all_outputs_.insert(all_outputs_.end(), outputs_.begin(), outputs_.end());
     for (const std::uint32_t donated : said->program.donated) {
+      if (s == 0) not_donated_.push_back(donated);
       foreign_->donated.push_back(static_cast<std::uint32_t>(s * parameters_.size()) + donated);
     }
   }
@@ -354,7 +362,7 @@ LaunchEnd PjrtExecutable::launch(std::span<const function::ShardedBuffer> operan
   if (!charge.ok()) return {.status = charge.status(), .refused = refused};
   auto code = code_for(devices);
   if (!code.ok()) return {.status = code.status()};
-  Gang gang{operands, outputs, devices, std::move(*code), {}, {}, {}, {}};
+  Gang gang(operands, outputs, devices, std::move(*code));
   Status status = give_operands(gang);
   if (status.ok()) status = execute(gang, waits_for, end);
   if (!gang.promised.empty()) {
@@ -387,11 +395,11 @@ Status PjrtExecutable::give_operands(Gang& gang) const {
       gang.promised.push_back(std::move(*promises));
       continue;
     }
-    gang.lent.emplace_back();
+    gang.lent.reserve(gang.devices.size() * parameters_.size());
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       auto lent = client.lend(device, parameters_[i], operand_at(gang, i, s));
       if (!lent.ok()) return lent.status();
-      gang.lent[s].push_back(std::move(*lent));
+      gang.lent.push_back(std::move(*lent));
     }
   }
   return {};
@@ -402,39 +410,37 @@ Status PjrtExecutable::execute(Gang& gang, WaitsFor& waits_for, LaunchEnd& end) 
   const Client& client = *target_.client;
   const std::size_t shards = gang.devices.size();
   const std::size_t at_once = spans_ > 0 ? shards : 1;
-  const int launch = target_.client->next_launch();
-  std::vector<std::int64_t> not_donated;
-  for (std::size_t i = 0; foreign_ && i < foreign_->donated.size() / at_once; ++i) {
-    not_donated.push_back(foreign_->donated[i]);
+  const std::size_t operand_count = parameters_.size(), result_count = outputs_.size();
+  std::pmr::vector<abi::Buffer*> operands(at_once * operand_count, &gang.memory);
+  std::pmr::vector<abi::Buffer*> results(at_once * result_count, &gang.memory);
+  std::pmr::vector<abi::Buffer* const*> operand_lists(at_once, &gang.memory);
+  std::pmr::vector<abi::Buffer**> result_lists(at_once, &gang.memory);
+  std::pmr::vector<abi::Event*> complete(at_once, &gang.memory);
+  for (std::size_t i = 0; i < at_once; ++i) {
+    operand_lists[i] = operands.data() + i * operand_count;
+    result_lists[i] = results.data() + i * result_count;
+  }
+  gang.results.reserve(shards * result_count);
+  gang.complete.reserve(shards);
+  abi::ExecuteOptions options;
+  options.head.struct_size = abi::size_of<abi::ExecuteOptions>();
+  options.launch_id = target_.client->next_launch();
+  // What is lent is not the plugin's to write to, whatever a foreign program says.
+  if (target_.way == InputWay::kLent) {
+    options.not_donated = not_donated_.data();
+    options.not_donated_count = not_donated_.size();
   }
   for (std::size_t first = 0; first < shards; first += at_once) {
     waits_for = static_cast<std::uint32_t>(first);
-    std::vector<std::vector<abi::Buffer*>> operands, results;
-    std::vector<abi::Buffer* const*> operand_lists;
-    std::vector<abi::Buffer**> result_lists;
-    std::vector<abi::Event*> complete(at_once);
-    for (std::size_t s = first; s < first + at_once; ++s) {
-      operands.push_back(gang.operands_of(s));
-      results.emplace_back(outputs_.size());
-    }
-    for (std::size_t i = 0; i < at_once; ++i) {
-      operand_lists.push_back(operands[i].data());
-      result_lists.push_back(results[i].data());
-    }
-    abi::ExecuteOptions options;
-    options.head.struct_size = abi::size_of<abi::ExecuteOptions>();
-    options.launch_id = launch;
-    // What is lent is not the plugin's to write to, whatever a foreign program says.
-    if (target_.way == InputWay::kLent) {
-      options.not_donated = not_donated.data();
-      options.not_donated_count = not_donated.size();
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      operands[i] = gang.operand(first + i / operand_count, i % operand_count, operand_count);
     }
     abi::LoadedExecutableExecute args;
     args.executable = gang.code->loaded.get();
     args.options = &options;
     args.arguments = operand_lists.data();
     args.devices = at_once;
-    args.arguments_count = parameters_.size();
+    args.arguments_count = operand_count;
     args.outputs = result_lists.data();
     args.complete_events = complete.data();
     if (spans_ == 0) args.execute_device = client.devices()[gang.devices[first]].device;
@@ -445,13 +451,8 @@ Status PjrtExecutable::execute(Gang& gang, WaitsFor& waits_for, LaunchEnd& end) 
       }
       return status;
     }
-    for (std::size_t i = 0; i < at_once; ++i) {
-      gang.results.emplace_back();
-      for (abi::Buffer* const result : results[i]) {
-        gang.results.back().emplace_back(client.api(), result);
-      }
-      gang.complete.emplace_back(client.api(), complete[i]);
-    }
+    for (abi::Buffer* const result : results) gang.results.emplace_back(client.api(), result);
+    for (abi::Event* const event : complete) gang.complete.emplace_back(client.api(), event);
   }
   return {};
 }
@@ -503,22 +504,26 @@ Status PjrtExecutable::wait_for_shards(Gang& gang, WaitsFor& waits_for, LaunchEn
 
 Status PjrtExecutable::copy_outputs(Gang& gang) const {
   Status status;
-  std::vector<Event> events;
-  for (std::size_t s = 0; s < gang.results.size() && status.ok(); ++s) {
-    for (std::size_t i = 0; i < outputs_.size() && status.ok(); ++i) {
-      if (outputs_[i].bytes() == 0) continue;
-      if (!gang.results[s][i]) {
-        status = protocol_error("the plugin gave no output " + std::to_string(i));
-        break;
-      }
-      auto event =
-          target_.client->read(gang.results[s][i], output_at(gang, i, s), outputs_[i].bytes());
-      if (event.ok()) {
-        events.push_back(std::move(*event));
-      } else {
-        status = event.status();
-      }
+  std::pmr::vector<Event> events(&gang.memory);
+  for (std::size_t r = 0; r < gang.results.size() && status.ok(); ++r) {
+    const std::size_t i = r % outputs_.size();
+    const TensorType& type = outputs_[i];
+    if (type.bytes() == 0) continue;
+    const Buffer& result = gang.results[r];
+    if (!result) {
+      status = protocol_error("the plugin gave no output " + std::to_string(i));
+      break;
     }
+    std::byte* const target = output_at(gang, i, r / outputs_.size());
+    if (target_.way == InputWay::kLent) {
+      const auto bytes = target_.client->address_of(result, type);
+      status = bytes.status();
+      if (bytes.ok() && *bytes != nullptr) std::memcpy(target, *bytes, type.bytes());
+      if (!bytes.ok() || *bytes != nullptr) continue;
+    }
+    auto event = target_.client->read(result, target, type.bytes());
+    status = event.status();
+    if (event.ok()) events.push_back(std::move(*event));
   }
   for (const Event& event : events) {
     if (event) keep_first(status, await(event));
@@ -530,11 +535,9 @@ Status PjrtExecutable::copy_outputs(Gang& gang) const {
 Status PjrtExecutable::give_back(Gang& gang) {
   gang.promised.clear();
   Status status;
-  for (std::vector<LentBuffer>& shard : gang.lent) {
-    for (LentBuffer& one : shard) {
-      one.buffer.reset();
-      keep_first(status, await(one.released));
-    }
+  for (LentBuffer& one : gang.lent) {
+    one.buffer.reset();
+    keep_first(status, await(one.released));
   }
   return status;
 }

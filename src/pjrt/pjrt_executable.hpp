@@ -16,6 +16,7 @@
 #include "pjrt/client.hpp"
 #include "pjrt/executable_cache.hpp"
 #include "pjrt/ledger.hpp"
+#include "pjrt/pace.hpp"
 
 namespace seaway::pjrt {
 
@@ -101,6 +102,13 @@ class PjrtExecutable final : public function::Executable,
                    std::span<const function::ShardedBuffer> outputs,
                    std::span<const std::uint32_t> devices, WaitsFor& waits_for) const;
 
+  /// How long a launch on one device takes, if that is about the same each time and nobody else is
+  /// waited for; else Pace::kUnknown.
+  std::uint64_t expected_ns() const { return is_even_ ? pace_.expected_ns() : Pace::kUnknown; }
+
+  /// A launch on one device took so long.
+  void took(std::uint64_t time_ns) const { pace_.took(time_ns); }
+
   /// Device lists that are compiled now.
   std::size_t device_lists() const;
 
@@ -141,8 +149,11 @@ class PjrtExecutable final : public function::Executable,
   std::vector<TensorType> all_parameters_,
       all_outputs_;                                 // and, of a foreign one that spans, of all
   std::optional<function::ForeignTraits> foreign_;  // shards: each value is one shard's.
+  std::vector<std::int64_t> not_donated_;           // Of those of one shard that it gives up.
   std::uint64_t cost_ns_ = 0;
   std::size_t scratch_bytes_ = 0;
+  bool is_even_ = false;  // Each launch takes about as long as the others.
+  mutable Pace pace_;     // Of launches on one device.
   mutable std::mutex mutex_;
   /// By device list; those of no span have one entry, of an empty list. Guarded by mutex_.
   mutable std::map<std::vector<std::uint32_t>, std::shared_ptr<const Code>> codes_;

@@ -115,6 +115,11 @@ Status status_of(abi::ErrorCode code, std::string_view message) {
   }
 }
 
+Status not_there(abi::Call call) {
+  return unimplemented("the plugin has no function number " +
+                       std::to_string(static_cast<std::size_t>(call)) + " of its interface");
+}
+
 Status take_error(const abi::Api& api, abi::Error* error) {
   if (error == nullptr) return {};
   abi::ErrorGetCode code;

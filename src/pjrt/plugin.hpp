@@ -25,12 +25,16 @@ Result<DType> dtype_of(abi::ElementType type);
 /// Takes the error of a call, which may be null, and leaves nothing of it in the plugin.
 Status take_error(const abi::Api& api, abi::Error* error);
 
+/// The status of a call that the plugin's table has no function for.
+Status not_there(abi::Call call);
+
 /// Calls the plugin's function for `args`, whose inputs are set.
 template <class Args>
 Status call(const abi::Api& api, Args& args) {
   args.head.struct_size = abi::size_of<Args>();
   const auto function =
       reinterpret_cast<abi::Error* (*)(Args*)>(api.calls[static_cast<std::size_t>(Args::kCall)]);
+  if (function == nullptr) return not_there(Args::kCall);
   return take_error(api, function(&args));
 }
 

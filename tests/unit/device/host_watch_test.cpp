@@ -66,6 +66,35 @@ TEST(HostWatch, AGangBesideThatIsNotLaunchedIsTriedThreeTimesMoreInItsPlace) {
   EXPECT_EQ(world.value(60, 2), "1 1");
 }
 
+TEST(HostWatch, AGangThatEndsBeforeItsStartReturnsIsOverLikeAnyOther) {
+  HostWorld world(2);
+  world.backend.ends_at_once = true;
+  world.backend.unlaunched = {1, 1};
+
+  world.run(1, maker(1, {0, 1}, {.cost_ns = kSlow}), {60});
+  world.run(2, maker(2, {1}, {.cost_ns = kSlow}), {61});
+
+  EXPECT_EQ(world.seen(), "start 1.0, end 1.0, start 2.0, end 2.0");
+  EXPECT_EQ(failed_launches(world), "1: 1, 1: 2");
+  EXPECT_EQ(world.said(), "gangs 1 0-1, gangs 2 0-1");
+  EXPECT_EQ(world.value(60, 2), "1 1");
+  EXPECT_EQ(world.value(61), "1");
+}
+
+TEST(HostWatch, AGangIsAloneIfNoneNearItCouldRunBesideIt) {
+  HostWorld world(3);
+  world.run(1, maker(1, {0}, {.cost_ns = kSlow}), {60});     // Alone.
+  world.run(2, maker(2, {0, 1}, {.cost_ns = kSlow}), {61});  // Waits.
+  world.run(3, maker(3, {2}, {.cost_ns = kSlow}), {62});     // Beside the first.
+  world.end_gang();                                          // The second starts, beside the third.
+  world.end_gang();
+  world.end_gang();
+  world.run(4, maker(4, {0}), {63});  // Is over when the next one looks around.
+  world.run(5, maker(5, {1}, {.cost_ns = kSlow}), {64});
+
+  EXPECT_EQ(world.backend.alone, (std::vector<bool>{true, false, false, true}));
+}
+
 TEST(HostWatch, EachDeviceOfAGangMayFailThreeTimesAndAnewForTheNextGang) {
   HostWorld world(2);
 

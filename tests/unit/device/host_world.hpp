@@ -85,6 +85,16 @@ class FakeBackend final : public Backend {
     return status;
   }
   void start(const GangWork& work, std::uint64_t, GangDone done) override {
+    alone.push_back(work.is_alone);
+    if (ends_at_once) {
+      std::optional<DeviceId> unlaunched_on;
+      const std::uint64_t begin_ns = clock_.now_ns();
+      const Status status = run(work, unlaunched_on);
+      return done({.status = status,
+                   .begin_ns = begin_ns,
+                   .end_ns = clock_.now_ns(),
+                   .unlaunched_on = unlaunched_on});
+    }
     jobs_.push_back({work,
                      {work.operands.begin(), work.operands.end()},
                      {work.outputs.begin(), work.outputs.end()},
@@ -153,6 +163,8 @@ class FakeBackend final : public Backend {
   std::size_t jobs() const { return jobs_.size(); }
   std::size_t copies() const { return copies_.size(); }
 
+  bool ends_at_once = false;  // What is started: before start() returns.
+  std::vector<bool> alone;    // Whether what was started was said to be.
   inline static const Status kUnlaunched{StatusCode::kDeviceLost, "a bit flipped"};
   Status why_unlaunched = kUnlaunched;
   std::deque<DeviceId> unlaunched;  // Who does not launch the next gangs that run in line.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "pjrt/abi_front.hpp"
 #include "pjrt/proto.hpp"
 #include "unit/pjrt/fake_world.hpp"
 
@@ -367,6 +368,33 @@ abi::Error* body(FakeWorld& world, abi::BufferDestroy& args) {
   world.destroy(buffer);
   return nullptr;
 }
+/// Of one whose value is there.
+const FakeData* data_of(FakeWorld& world, abi::Buffer* handle) {
+  const FakeBuffer* const buffer = buffer_of(world, handle);
+  const bool is_there = buffer != nullptr && buffer->data && buffer->data->ready->is_ready;
+  return is_there ? buffer->data.get() : nullptr;
+}
+abi::Error* body(FakeWorld& world, abi::BufferOnDeviceSizeInBytes& args) {
+  const FakeData* const data = data_of(world, args.buffer);
+  if (data == nullptr) return gone(world);
+  args.bytes = data->bytes.size() + (world.lies_about_sizes_ ? 1 : 0);
+  return nullptr;
+}
+abi::Error* body(FakeWorld& world, abi::BufferGetMemoryLayout& args) {
+  static constexpr std::int64_t kRowMajor[] = {7, 6, 5, 4, 3, 2, 1, 0};
+  const FakeData* const data = data_of(world, args.buffer);
+  if (data == nullptr) return gone(world);
+  const std::size_t rank = data->type.sizes.size();
+  args.layout.tiled.minor_to_major = std::end(kRowMajor) - rank;
+  args.layout.tiled.minor_to_major_size = rank;
+  return nullptr;
+}
+abi::Error* body(FakeWorld& world, abi::BufferOpaqueDeviceMemoryDataPointer& args) {
+  const FakeData* const data = data_of(world, args.buffer);
+  if (data == nullptr) return gone(world);
+  args.pointer = const_cast<std::byte*>(data->data());
+  return nullptr;
+}
 abi::Error* body(FakeWorld& world, abi::BufferIsOnCpu& args) {
   if (buffer_of(world, args.buffer) == nullptr) return gone(world);
   args.is_on_cpu = world.shares_memory_;
@@ -566,9 +594,11 @@ abi::Api make_api() {
           abi::ExecutableOutputDimensions, abi::ExecutableGetCompiledMemoryStats,
           abi::ExecutableOptimizedProgram, abi::ExecutableSerialize,
           abi::ExecutableDeserializeAndLoad, abi::ClientBufferFromHostBuffer, abi::BufferDestroy,
-          abi::BufferIsOnCpu, abi::BufferToHostBuffer, abi::ClientCreateBuffersForAsyncHostToDevice,
-          abi::TransfersRetrieveBuffer, abi::TransfersTransferData, abi::TransfersSetBufferError,
-          abi::TransfersDestroy, abi::LoadedExecutableExecute>(api);
+          abi::BufferIsOnCpu, abi::BufferOnDeviceSizeInBytes, abi::BufferGetMemoryLayout,
+          abi::BufferOpaqueDeviceMemoryDataPointer, abi::BufferToHostBuffer,
+          abi::ClientCreateBuffersForAsyncHostToDevice, abi::TransfersRetrieveBuffer,
+          abi::TransfersTransferData, abi::TransfersSetBufferError, abi::TransfersDestroy,
+          abi::LoadedExecutableExecute>(api);
   return api;
 }
 

@@ -46,6 +46,27 @@ TEST(HloProgram, TellsTypesAndWhatIsGivenUp) {
   }
 }
 
+TEST(HloProgram, TellsWhetherItTakesAsLongEachTime) {
+  const auto reads_as_straight = [](const std::vector<std::string>& opcodes) {
+    std::string computation, module = module_of({shape_of(11, {2})});
+    for (const std::string& opcode : opcodes) {
+      std::string instruction;
+      put_message(instruction, 1, "while.1");  // Its name says nothing.
+      put_message(instruction, 2, opcode);
+      put_message(computation, 2, instruction);
+    }
+    put_message(module, 3, computation);
+    return read_hlo(module, false)->is_straight_line;
+  };
+
+  EXPECT_TRUE(reads_as_straight({}));
+  EXPECT_TRUE(reads_as_straight({"parameter", "fusion", "call", "dot", "sort", "reduce"}));
+  for (const std::string uneven : {"while", "conditional", "custom-call", "all-reduce",
+                                   "all-gather-start", "collective-permute", "send", "recv-done"}) {
+    EXPECT_FALSE(reads_as_straight({"add", uneven})) << uneven;
+  }
+}
+
 TEST(HloProgram, RefusesTypesThatNoArrayHas) {
   const Status status = read_hlo(module_of({shape_of(11, {}), shape_of(21, {})}), false).status();
 

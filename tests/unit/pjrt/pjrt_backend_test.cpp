@@ -88,6 +88,24 @@ class PjrtBackendTest : public ::testing::Test {
       });
     });
   }
+  /// Starts one on device 0 when the others have ended. True: it had ended when start() returned.
+  bool ends_at_once(bool is_alone = false) {
+    const std::size_t before = ended_;
+    bool is_at_once = false;
+    gangs_.push_back(std::make_unique<ConformingGang>(executable_, std::vector<DeviceId>{0}));
+    world_->on_control([&] {
+      device::GangWork work = gangs_.back()->work();
+      work.is_alone = is_alone;
+      world_->backend().start(work, 1000, [this](GangEnd end) {
+        ends_.emplace_back(0, std::move(end));
+        ++ended_;
+        world_->engine().notify();
+      });
+      is_at_once = ended_ > before;
+    });
+    wait_for_ends(before + 1);
+    return is_at_once;
+  }
   void wait_for_ends(std::size_t count) {
     world_->wait([&] { return ended_ >= count; });
   }
@@ -108,8 +126,10 @@ class PjrtBackendTest : public ::testing::Test {
   std::vector<std::unique_ptr<ConformingGang>> gangs_;
 };
 
-TEST_F(PjrtBackendTest, RunsNothingOnTheControlThread) {
+TEST_F(PjrtBackendTest, RunsNothingOnTheControlThreadThatHasNotRunElsewhere) {
   EXPECT_FALSE(world().backend().runs_inline(0));
+  EXPECT_EQ(PjrtBackend::Limits().here_ns, 50'000u);
+  EXPECT_EQ(PjrtBackend::Limits().here_alone_ns, 500'000u);
 }
 
 TEST_F(PjrtBackendTest, GangsEndInTheOrderInWhichThePluginEndsThem) {
@@ -205,6 +225,72 @@ TEST_F(PjrtBackendTest, ClosesWhileAPluginHangsWithWhatWasGivenUp) {
 
   EXPECT_EQ(device, DeviceId{3});
   EXPECT_EQ(ended_, 0u);
+}
+
+class PatientPjrtBackendTest : public PjrtBackendTest {
+ protected:
+  static constexpr std::uint64_t kLongNs = 3'600'000'000'000;
+  explicit PatientPjrtBackendTest(PjrtBackend::Limits limits = {.here_ns = kLongNs,
+                                                                .here_alone_ns = kLongNs})
+      : PjrtBackendTest(limits) {}
+};
+
+TEST_F(PatientPjrtBackendTest, RunsWhereItIsStartedWhatWasShortFourTimes) {
+  for (int before = 0; before < 4; ++before) EXPECT_FALSE(ends_at_once()) << before;
+
+  EXPECT_TRUE(ends_at_once());
+  EXPECT_TRUE(ends_at_once());
+  for (const auto& [number, end] : ends_) EXPECT_TRUE(end.status.ok()) << end.status.to_string();
+  EXPECT_GE(ends_.back().second.end_ns, ends_.back().second.begin_ns);
+}
+
+TEST_F(PatientPjrtBackendTest, HandsOverAGangOfSeveralShardsAllTheSame) {
+  while (!ends_at_once()) {
+  }
+  fake().hold();
+  const std::size_t before = ended_;
+
+  start({0, 1});
+  fake().wait_for_held(2);
+  fake().complete(0);
+  fake().complete(0);
+  wait_for_ends(before + 1);
+
+  EXPECT_TRUE(ends_.back().second.status.ok());
+}
+
+TEST_F(PatientPjrtBackendTest, TellsLaterOfADeviceThatRefusesAGangHere) {
+  while (!ends_at_once()) {
+  }
+  fake().fail(abi::Call::kLoadedExecutableExecute, 1, abi::ErrorCode::kResourceExhausted, "full");
+
+  EXPECT_FALSE(ends_at_once());
+
+  EXPECT_EQ(ends_.back().second.unlaunched_on, DeviceId{0});
+  EXPECT_TRUE(ends_at_once());
+}
+
+TEST_F(PatientPjrtBackendTest, AFailedProgramFailsItsGangHere) {
+  while (!ends_at_once()) {
+  }
+  fake().fail(abi::Call::kLoadedExecutableExecute, 1, abi::ErrorCode::kInternal, "broken");
+
+  EXPECT_TRUE(ends_at_once());
+
+  EXPECT_EQ(ends_.back().second.status.code(), StatusCode::kUserFunctionError);
+}
+
+class PatientAlonePjrtBackendTest : public PatientPjrtBackendTest {
+ protected:
+  PatientAlonePjrtBackendTest()
+      : PatientPjrtBackendTest({.here_ns = 0, .here_alone_ns = kLongNs}) {}
+};
+
+TEST_F(PatientAlonePjrtBackendTest, RunsALongerOneWhereItIsStartedOnlyIfNothingElseCouldRun) {
+  for (int before = 0; before < 4; ++before) ends_at_once();
+
+  EXPECT_TRUE(ends_at_once(true));
+  EXPECT_FALSE(ends_at_once(false));
 }
 
 class BoundedPjrtBackendTest : public PjrtBackendTest {

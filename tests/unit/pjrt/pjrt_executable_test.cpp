@@ -95,18 +95,38 @@ TEST_P(PjrtExecutableTest, ForgetsDeviceListsBeyondItsLimit) {
   EXPECT_EQ(executable->device_lists(), 2u);
 }
 
+TEST_P(PjrtExecutableTest, AsksThePluginForACopyOnlyWhereItDoesNotSayWhereAnOutputLies) {
+  const Target all = target(1, GetParam());
+  const auto executable = make(all, doubling());
+  for (const abi::Call call :
+       {abi::Call::kBufferOpaqueDeviceMemoryDataPointer, abi::Call::kBufferOnDeviceSizeInBytes}) {
+    std::vector<float> here, copied;
+    const std::size_t before = fake().calls(abi::Call::kBufferToHostBuffer);
+    EXPECT_TRUE(launch(*executable, {0}, &here).status.ok());
+    const std::size_t between = fake().calls(abi::Call::kBufferToHostBuffer);
+    fake().fail(call, 1, abi::ErrorCode::kUnimplemented, "no addresses");
+    EXPECT_TRUE(launch(*executable, {0}, &copied).status.ok());
+    fake().fail(call, 0, abi::ErrorCode::kOk, "");
+
+    EXPECT_EQ(between > before, GetParam() == InputWay::kPromised);
+    EXPECT_GT(fake().calls(abi::Call::kBufferToHostBuffer), between);
+    EXPECT_EQ(here, copied);
+    EXPECT_EQ(here, (std::vector<float>{2, 4, 6, 8}));
+  }
+}
+
 /// Each call that a gang makes fails once; nothing is left, and the next gang runs.
 TEST_P(PjrtExecutableTest, AFailedCallFailsItsGangAndNoOther) {
   const Target all = target(2, GetParam());
   const auto executable = make(all, doubling());
-  std::vector<abi::Call> calls = {abi::Call::kLoadedExecutableExecute,
-                                  abi::Call::kBufferToHostBuffer};
+  std::vector<abi::Call> calls = {abi::Call::kLoadedExecutableExecute};
   if (GetParam() == InputWay::kLent) {
     calls.push_back(abi::Call::kClientBufferFromHostBuffer);
   } else {
     calls.push_back(abi::Call::kClientCreateBuffersForAsyncHostToDevice);
     calls.push_back(abi::Call::kTransfersRetrieveBuffer);
     calls.push_back(abi::Call::kTransfersTransferData);
+    calls.push_back(abi::Call::kBufferToHostBuffer);
   }
   for (const abi::Call call : calls) {
     for (const std::size_t nth : {1u, 2u}) {
