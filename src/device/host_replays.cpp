@@ -82,8 +82,11 @@ Status HostCore::compare_replay(const PartRun& part, std::uint32_t gang) {
   for (std::size_t i = 0; i < types.size(); ++i) {
     const std::size_t bytes = types[i].bytes();
     const function::ShardedBuffer made = buffer_at(part, plan.results[i]);
-    for (std::size_t shard = 0; shard < plan.shards && bytes > 0; ++shard) {
-      if (std::memcmp(made.shard(shard), again[i].shard(shard), bytes) == 0) continue;
+    const std::size_t first_shard = plan.executable->first_shard_of(i, types.size());
+    const std::size_t shards = plan.executable->shards_of_value(plan.shards);
+    for (std::size_t s = 0; s < shards && bytes > 0; ++s) {
+      if (std::memcmp(made.shard(s), again[i].shard(s), bytes) == 0) continue;
+      const std::size_t shard = first_shard + s;
       const DeviceId device = devices[shard];
       if (loss_of(device)) continue;
       events::Event event = gang_event(events::EventKind::kMiscompute, part, gang);

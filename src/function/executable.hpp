@@ -81,6 +81,17 @@ class Executable {
 
   /// Of a foreign program; null for all others. Valid as long as this is.
   virtual const ForeignTraits* foreign() const { return nullptr; }
+  /// How many shards of one value there are in a gang of `shards`: as many, but for a foreign
+  /// program over several devices, whose values are one shard's each,
+  std::size_t shards_of_value(std::size_t shards) const {
+    const ForeignTraits* const traits = foreign();
+    return traits && traits->shards > 1 ? 1 : shards;
+  }
+  /// and the first of them is this one, of value `index` of `count`.
+  std::size_t first_shard_of(std::size_t index, std::size_t count) const {
+    const ForeignTraits* const traits = foreign();
+    return traits && traits->shards > 1 ? index * traits->shards / count : 0;
+  }
 
   /// Runs all `shards` shards of one gang, collectives included. Buffers do not overlap, except
   /// that a donated operand may be an output. `parallelism` may be null: then in this thread only.

@@ -7,6 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "sim/foreign_reference.hpp"
+
 namespace seaway::sim {
 namespace {
 
@@ -39,8 +41,8 @@ struct SimBackend::Job {
     const auto& types = work.executable->parameter_types();
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const std::size_t bytes = bytes_of(types[i]);
-      std::vector<std::byte> copy(work.shards * bytes);
-      for (std::size_t s = 0; s < work.shards; ++s) {
+      std::vector<std::byte> copy(value_shards() * bytes);
+      for (std::size_t s = 0; s < value_shards(); ++s) {
         if (bytes > 0) std::memcpy(copy.data() + s * bytes, operands[i].shard(s), bytes);
       }
       copies.push_back(std::move(copy));
@@ -49,10 +51,12 @@ struct SimBackend::Job {
     scribble();
   }
 
+  std::size_t value_shards() const { return work.executable->shards_of_value(work.shards); }
+
   void scribble() const {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const std::size_t bytes = bytes_of(work.executable->output_types()[i]);
-      for (std::size_t s = 0; s < work.shards; ++s) {
+      for (std::size_t s = 0; s < value_shards(); ++s) {
         if (bytes > 0) std::memset(outputs[i].shard(s), static_cast<int>(kRubbish), bytes);
       }
     }
@@ -61,8 +65,8 @@ struct SimBackend::Job {
   bool overlaps_output(const function::ShardedBuffer& operand, std::size_t bytes) const {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const std::size_t output_bytes = bytes_of(work.executable->output_types()[i]);
-      for (std::size_t s = 0; s < work.shards; ++s) {
-        for (std::size_t t = 0; t < work.shards; ++t) {
+      for (std::size_t s = 0; s < value_shards(); ++s) {
+        for (std::size_t t = 0; t < value_shards(); ++t) {
           if (operand.shard(s) < outputs[i].shard(t) + output_bytes &&
               outputs[i].shard(t) < operand.shard(s) + bytes) {
             return true;
@@ -78,7 +82,7 @@ struct SimBackend::Job {
     for (std::size_t i = 0; i < operands.size(); ++i) {
       if (is_overwritten[i]) continue;
       const std::size_t bytes = bytes_of(work.executable->parameter_types()[i]);
-      for (std::size_t s = 0; s < work.shards && bytes > 0; ++s) {
+      for (std::size_t s = 0; s < value_shards() && bytes > 0; ++s) {
         if (std::memcmp(copies[i].data() + s * bytes, operands[i].shard(s), bytes) != 0) {
           return static_cast<int>(i);
         }
@@ -98,10 +102,10 @@ struct SimBackend::Job {
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const std::size_t bytes = bytes_of(work.executable->parameter_types()[i]);
       const std::size_t stride = (bytes + 63) / 64 * 64;
-      memory.emplace_back((work.shards * stride + 128) / sizeof(std::max_align_t));
+      memory.emplace_back((value_shards() * stride + 128) / sizeof(std::max_align_t));
       auto address = reinterpret_cast<std::uintptr_t>(memory.back().data());
       auto* const base = reinterpret_cast<std::byte*>((address + 63) / 64 * 64);
-      for (std::size_t s = 0; s < work.shards && bytes > 0; ++s) {
+      for (std::size_t s = 0; s < value_shards() && bytes > 0; ++s) {
         std::memcpy(base + s * stride, copies[i].data() + s * bytes, bytes);
       }
       inputs.push_back({base, stride});
@@ -192,6 +196,7 @@ Status SimBackend::refusal(const device::GangWork& work, std::optional<DeviceId>
 void SimBackend::flip(const Job& job) {
   const device::GangWork& work = job.work;
   if (is_healed_ || !work.executable->is_repeatable() || job.overwrites()) return;
+  if (job.value_shards() != work.shards) return;
   for (const DeviceFlip& one : faults_.flips) {
     if (engine_.clock().now_ns() < one.at_ns) continue;
     const auto found = std::find(work.devices().begin(), work.devices().end(), one.device);
@@ -238,6 +243,13 @@ void SimBackend::compile(function::Graph graph, function::AxisSizes axes,
         });
 }
 
+void SimBackend::compile_foreign(function::ForeignProgram program, device::CompileDone done) {
+  after(random_.below(2 * cost_.compile_ns + 1),
+        [program = std::move(program), done = std::move(done)] {
+          done(sim::compile_foreign(program));
+        });
+}
+
 bool SimBackend::runs_inline(std::uint64_t) const { return random_.chance(cost_.inline_percent); }
 
 Status SimBackend::run(const device::GangWork& work, std::optional<DeviceId>& unlaunched_on) {
@@ -263,6 +275,7 @@ void SimBackend::start(const device::GangWork& work, std::uint64_t cost_ns, devi
   auto job = std::make_shared<Job>(work);
   job->done = std::move(done);
   job->begin_ns = begin_ns;
+  if (faults_.hangs.empty() && random_.chance(cost_.inline_percent / 2)) return finish(job);
   const auto kernel_ns =
       static_cast<std::uint64_t>(static_cast<double>(cost_ns) * cost_.kernel_factor);
   const std::uint64_t alone_ns = kernel_ns + random_.below(cost_.kernel_jitter_ns + 1);

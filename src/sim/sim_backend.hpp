@@ -51,6 +51,7 @@ class SimBackend final : public device::Backend {
 
   void watch(device::DeviceLost lost) override;
   void compile(function::Graph graph, function::AxisSizes axes, device::CompileDone done) override;
+  void compile_foreign(function::ForeignProgram program, device::CompileDone done) override;
   bool runs_inline(std::uint64_t cost_ns) const override;
   Status run(const device::GangWork& work, std::optional<DeviceId>& unlaunched_on) override;
   void start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) override;
