@@ -49,6 +49,8 @@ class Waiter {
   virtual ~Waiter() = default;
   /// Blocks until `ready()`; false when `timeout_ns` have passed first (0: no limit).
   virtual bool wait(const std::function<bool()>& ready, std::uint64_t timeout_ns) = 0;
+  /// The caller is about to wait for `ready()` in a way of its own: see Engine::help.
+  virtual void help(const std::function<bool()>&) {}
   /// Wakes those who wait, to look again.
   virtual void notify() = 0;
   virtual bool on_control_thread() const = 0;

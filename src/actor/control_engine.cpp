@@ -35,6 +35,8 @@ constexpr int kBurst = 256;
 constexpr int kBurstsBetweenPolls = 8;
 /// How long the control thread sleeps while it leaves work to a client that is about to wait.
 constexpr std::uint64_t kNapNs = 100'000;
+/// How long a client helps that does not wait here.
+constexpr std::uint64_t kHelpNs = 200'000;
 
 class Coordinator final : public JobCoordinator {
  public:
@@ -172,10 +174,17 @@ class ControlEngine final : public IoEngine {
     SEAWAY_CHECK(!on_control_thread());
     // Counted before it looks whether it can help: who helps now sees it, or it helps itself.
     ++callers_;
-    const bool is_helped = !coordinator_.waker && help(ready, deadline_ns);
+    const bool is_helped = !coordinator_.waker && work_until(ready, deadline_ns);
     const bool is_ready = is_helped || wait_for_notice(ready, deadline_ns);
     --callers_;
     return is_ready;
+  }
+
+  void help(const std::function<bool()>& ready) override {
+    if (coordinator_.waker || on_control_thread()) return;
+    ++callers_;
+    (void)work_until(ready, clock_.now_ns() + kHelpNs);
+    --callers_;
   }
 
   void notify() override {
@@ -266,7 +275,7 @@ class ControlEngine final : public IoEngine {
 
   /// The calling client does the control thread's work while that one sleeps, until `ready()` or
   /// until there is nothing to do. True when ready.
-  bool help(const std::function<bool()>& ready, std::uint64_t deadline_ns) {
+  bool work_until(const std::function<bool()>& ready, std::uint64_t deadline_ns) {
     const std::thread::id self = std::this_thread::get_id();
     const bool was_ready = ready();
     {

@@ -43,6 +43,10 @@ class Engine {
   /// Never from the control thread: a handler that waits would wait for itself.
   virtual bool wait(const std::function<bool()>& ready, std::uint64_t deadline_ns) = 0;
   virtual void notify() = 0;
+  /// A client that is about to wait in a way of its own for what `ready` tells: it does the control
+  /// thread's work meanwhile, if that one sleeps, until it is ready or there is nothing to do, and
+  /// at most about 200 us. Does not block; where it cannot, nothing happens.
+  virtual void help(const std::function<bool()>&) {}
 
   virtual const Clock& clock() const = 0;
   /// True on the thread that runs the actors (for a simulated client's body: false).

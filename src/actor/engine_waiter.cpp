@@ -18,6 +18,9 @@ class EngineWaiter final : public internal::Waiter {
     const std::uint64_t deadline_ns = timeout_ns ? engine->clock().now_ns() + timeout_ns : 0;
     return engine->wait(ready, deadline_ns);
   }
+  void help(const std::function<bool()>& ready) override {
+    if (Engine* engine = engine_.load(std::memory_order_acquire)) engine->help(ready);
+  }
   void notify() override {
     if (Engine* engine = engine_.load(std::memory_order_acquire)) engine->notify();
   }

@@ -25,6 +25,8 @@ struct FrontError {
 /// Something that will have happened, well or not.
 struct FrontEvent {
   Future<void> future;
+  std::shared_ptr<Recording> recording = nullptr;  // Whoever awaits it has that end first.
+  bool is_awaited = false;  // Frameworks ask for it when they are about to wait.
 };
 
 /// One handle of an executable. Several name the same one.
@@ -59,8 +61,12 @@ inline abi::Error* new_error(const Status& status) {
   auto* const error = new FrontError{error_code(status.code()), error_text(status)};
   return reinterpret_cast<abi::Error*>(error);
 }
-inline abi::Event* new_event(Future<void> future) {
-  return reinterpret_cast<abi::Event*>(new FrontEvent{std::move(future)});
+inline abi::Event* new_event(Future<void> future, std::shared_ptr<Recording> recording = nullptr) {
+  auto* const event = new FrontEvent{std::move(future), std::move(recording)};
+  return reinterpret_cast<abi::Event*>(event);
+}
+inline abi::Event* new_awaited_event(Future<void> future) {
+  return reinterpret_cast<abi::Event*>(new FrontEvent{std::move(future), nullptr, true});
 }
 inline abi::Event* new_event(Status status) {
   return new_event(Future<void>::of(std::move(status)));

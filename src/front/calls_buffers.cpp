@@ -87,12 +87,12 @@ Status buffer_memory(abi::BufferMemory& args) {
 }
 
 Status buffer_delete(abi::BufferDelete& args) {
-  of(args.buffer)->array.delete_now();
+  of(args.buffer)->delete_now();
   return {};
 }
 
 Status buffer_is_deleted(abi::BufferIsDeleted& args) {
-  args.is_deleted = of(args.buffer)->array.is_deleted();
+  args.is_deleted = of(args.buffer)->is_deleted();
   return {};
 }
 
@@ -131,13 +131,13 @@ Status buffer_to_host(abi::BufferToHostBuffer& args) {
     return invalid_argument("a value of " + std::to_string(type.bytes()) +
                             " bytes is to go to a room of " + std::to_string(args.target_size));
   }
-  args.event = new_event(
-      buffer.array.to_host(std::span(static_cast<std::byte*>(args.target), type.bytes())));
+  args.event = new_awaited_event(
+      buffer.array().to_host(std::span(static_cast<std::byte*>(args.target), type.bytes())));
   return {};
 }
 
 Status buffer_ready_event(abi::BufferReadyEvent& args) {
-  args.event = new_event(of(args.buffer)->array.ready());
+  args.event = new_awaited_event(of(args.buffer)->array().ready());
   return {};
 }
 

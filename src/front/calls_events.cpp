@@ -34,16 +34,30 @@ Status event_error(abi::EventError& args) {
   return event.future.get().status();
 }
 
-Status event_await(abi::EventAwait& args) { return of(args.event)->future.get().status(); }
+Status event_await(abi::EventAwait& args) {
+  const FrontEvent& event = *of(args.event);
+  if (event.recording) event.recording->settle();
+  return event.future.get().status();
+}
+
+/// Frameworks wait by means of their own: until then this thread is of use to the cluster that it
+/// has in its process.
+void help(const internal::FutureState<void>& state) {
+  if (state.waiter()) state.waiter()->help([&state] { return state.ready(); });
+}
 
 /// In the thread that completes it, usually the cluster's control thread; in this one if it has
 /// come already.
 Status event_on_ready(abi::EventOnReady& args) {
-  (void)of(args.event)
-      ->future.then(inline_executor(),
-                    [callback = args.callback, user = args.user](const Result<void>& outcome) {
-                      callback(outcome.ok() ? nullptr : new_error(outcome.status()), user);
-                    });
+  const FrontEvent& event = *of(args.event);
+  // The callback may destroy the event.
+  const bool is_awaited = event.is_awaited;
+  const auto state = event.future.state();
+  (void)event.future.then(
+      inline_executor(), [callback = args.callback, user = args.user](const Result<void>& outcome) {
+        callback(outcome.ok() ? nullptr : new_error(outcome.status()), user);
+      });
+  if (is_awaited && !state->ready()) help(*state);
   return {};
 }
 

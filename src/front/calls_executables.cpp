@@ -91,7 +91,10 @@ Status loaded_execute(abi::LoadedExecutableExecute& args) {
     for (std::size_t i = 0; i < execution->outputs[s].size(); ++i) {
       args.outputs[s][i] = new_buffer(std::move(execution->outputs[s][i]));
     }
-    if (args.complete_events) args.complete_events[s] = new_event(execution->run.status());
+    if (args.complete_events == nullptr) continue;
+    args.complete_events[s] = execution->recording
+                                  ? new_event(execution->recording->done(), execution->recording)
+                                  : new_event(execution->run.status());
   }
   return {};
 }

@@ -17,10 +17,11 @@ pjrt::abi::Option number_named(std::string_view name, std::int64_t number) {
 
 }  // namespace
 
-DeviceTable::DeviceTable(const std::vector<Mesh>& meshes) {
+DeviceTable::DeviceTable(FrontClient* client, const std::vector<Mesh>& meshes) {
   for (std::uint32_t island = 0; island < meshes.size(); ++island) {
     for (std::uint32_t index = 0; index < meshes[island].device_count(); ++index) {
       auto device = std::make_unique<FrontDevice>();
+      device->client = client;
       device->id = static_cast<int>(devices_.size());
       device->island = island;
       device->index = index;

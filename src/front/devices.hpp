@@ -13,6 +13,7 @@
 namespace seaway::front {
 
 struct FrontDevice;
+class FrontClient;
 
 /// The memory of one device. Its id is its device's.
 struct FrontMemory {
@@ -23,6 +24,7 @@ struct FrontMemory {
 
 /// A virtual device: number `index` of the slice that has all devices of its island. Immutable.
 struct FrontDevice {
+  FrontClient* client = nullptr;
   int id = 0;  // Of all devices of the cluster, by island and index.
   std::uint32_t island = 0, index = 0;
   Mesh mesh;         // It alone.
@@ -40,7 +42,7 @@ inline constexpr std::string_view kMemoryKind = "device";
 class DeviceTable {
  public:
   /// `meshes[i]` has all devices of island i.
-  explicit DeviceTable(const std::vector<Mesh>& meshes);
+  DeviceTable(FrontClient* client, const std::vector<Mesh>& meshes);
   DeviceTable(const DeviceTable&) = delete;
   DeviceTable& operator=(const DeviceTable&) = delete;
 

@@ -44,7 +44,7 @@ std::string name_of_program(std::string_view code) {
 }
 
 FrontClient::FrontClient(Client client, std::vector<Slice> slices, std::vector<Mesh> meshes)
-    : client_(std::move(client)), slices_(std::move(slices)), devices_(meshes) {}
+    : client_(std::move(client)), slices_(std::move(slices)), devices_(this, meshes) {}
 
 Result<std::unique_ptr<FrontClient>> FrontClient::make(const FrontOptions& options) {
   ClientOptions client_options;
@@ -53,11 +53,15 @@ Result<std::unique_ptr<FrontClient>> FrontClient::make(const FrontOptions& optio
   client_options.when_full = WhenFull::kWait;  // Frameworks run ahead without looking back.
   auto client = connect(options.cluster, client_options);
   if (!client.ok()) return client.status();
-  const client::Wiring& wiring = client->session().wiring();
+  return make(std::move(*client), options.cluster);
+}
+
+Result<std::unique_ptr<FrontClient>> FrontClient::make(Client client, const std::string& where) {
+  const client::Wiring& wiring = client.session().wiring();
   std::vector<Slice> slices;
   std::vector<Mesh> meshes;
   for (std::uint32_t island = 0; island < wiring.islands; ++island) {
-    auto slice = client->acquire_slice(
+    auto slice = client.acquire_slice(
         {.devices = wiring.devices, .island = static_cast<std::int32_t>(island)});
     if (!slice.ok()) {
       return Status(slice.status().code(), "island " + std::to_string(island) +
@@ -67,12 +71,12 @@ Result<std::unique_ptr<FrontClient>> FrontClient::make(const FrontOptions& optio
     slices.push_back(std::move(*slice));
   }
   std::unique_ptr<FrontClient> front(
-      new FrontClient(std::move(*client), std::move(slices), std::move(meshes)));
+      new FrontClient(std::move(client), std::move(slices), std::move(meshes)));
   front->version_text_ = "Seaway " SEAWAY_VERSION ", " + std::to_string(wiring.islands) +
                          (wiring.islands == 1 ? " island" : " islands") + " of " +
                          std::to_string(wiring.devices) +
                          (wiring.devices == 1 ? " device" : " devices");
-  if (!options.cluster.empty()) front->version_text_ += " at " + options.cluster;
+  if (!where.empty()) front->version_text_ += " at " + where;
   return front;
 }
 
@@ -92,9 +96,12 @@ Result<std::unique_ptr<FrontBuffer>> FrontClient::put(TensorType type, const std
   return std::make_unique<FrontBuffer>(std::move(array), &device);
 }
 
-Result<std::unique_ptr<FrontBuffer>> FrontClient::copy(const FrontBuffer& buffer,
-                                                       FrontDevice& target) {
-  auto array = buffer.array.reshard(NamedSharding(target.mesh, P()));
+Result<std::unique_ptr<FrontBuffer>> FrontClient::copy(FrontBuffer& buffer, FrontDevice& target) {
+  if (buffer.is_deleted()) return invalid_argument("a copy of what was deleted or donated");
+  if (const auto recording = Recording::current(*target.client)) {
+    return recording->add_copy(buffer, target);
+  }
+  auto array = buffer.array().reshard(NamedSharding(target.mesh, P()));
   if (!array.ok()) return array.status();
   return std::make_unique<FrontBuffer>(std::move(*array), &target);
 }
@@ -133,7 +140,7 @@ Result<std::shared_ptr<FrontExecutable>> FrontClient::compile(std::string_view c
     std::lock_guard guard(mutex_);
     const auto found = functions_.find(key);
     if (const auto record = found == functions_.end() ? nullptr : found->second.lock()) {
-      return std::make_shared<FrontExecutable>(client_, Function(record), std::move(*placing),
+      return std::make_shared<FrontExecutable>(*this, Function(record), std::move(*placing),
                                                std::move(*devices), is_portable);
     }
   }
@@ -147,7 +154,7 @@ Result<std::shared_ptr<FrontExecutable>> FrontClient::compile(std::string_view c
     std::erase_if(functions_, [](const auto& entry) { return entry.second.expired(); });
     functions_[std::move(key)] = function->record();
   }
-  return std::make_shared<FrontExecutable>(client_, std::move(*function), std::move(*placing),
+  return std::make_shared<FrontExecutable>(*this, std::move(*function), std::move(*placing),
                                            std::move(*devices), is_portable);
 }
 

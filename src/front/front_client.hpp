@@ -14,20 +14,12 @@
 #include <vector>
 
 #include "front/devices.hpp"
+#include "front/front_buffer.hpp"
 #include "front/front_executable.hpp"
+#include "front/recording.hpp"
 #include "seaway/client.hpp"
 
 namespace seaway::front {
-
-/// One shard of a framework's array: an array of Seaway's on one device. Thread-safe.
-struct FrontBuffer {
-  FrontBuffer(Array what, FrontDevice* where) : array(std::move(what)), device(where) {}
-
-  const TensorType& type() const { return array.type(); }
-
-  Array array;
-  FrontDevice* const device;
-};
 
 struct FrontOptions {
   std::string cluster;  // As connect() has it.
@@ -41,9 +33,12 @@ class FrontClient {
   /// Connects, and acquires all devices of each island. Errors: those of connect() and
   /// acquire_slice(), with the island.
   static Result<std::unique_ptr<FrontClient>> make(const FrontOptions& options);
+  /// The same on a session that is there. `where`: for version_text(); may be empty.
+  static Result<std::unique_ptr<FrontClient>> make(Client client, const std::string& where);
 
   const DeviceTable& devices() const { return devices_; }
   const Client& client() const { return client_; }
+  RecordedPrograms& recorded() { return recorded_; }
   /// "Seaway 0.1.0, 2 islands of 4 devices at unix:...".
   const std::string& version_text() const { return version_text_; }
 
@@ -53,7 +48,7 @@ class FrontClient {
                                            std::span<const std::int64_t> byte_strides,
                                            FrontDevice& device) const;
   /// The same value on `target`, wherever that is; a run like any other.
-  static Result<std::unique_ptr<FrontBuffer>> copy(const FrontBuffer& buffer, FrontDevice& target);
+  static Result<std::unique_ptr<FrontBuffer>> copy(FrontBuffer& buffer, FrontDevice& target);
 
   /// Blocks until all hosts have compiled it. A program that is here already is not compiled again
   /// for other devices. Errors: those of Client::foreign(); kInvalidArgument for devices that are
@@ -69,6 +64,7 @@ class FrontClient {
   const std::vector<Slice> slices_;  // Of each island.
   const DeviceTable devices_;
   std::string version_text_;
+  RecordedPrograms recorded_;
   std::mutex mutex_;
   /// By format, options without devices, and code, while somebody has them. Guarded by mutex_.
   std::map<std::string, std::weak_ptr<client::FunctionRecord>> functions_;

@@ -15,6 +15,7 @@ os.environ.pop("SEAWAY_CLUSTER", None)
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
+import seaway_jax  # noqa: E402
 from jax.sharding import Mesh, NamedSharding  # noqa: E402
 from jax.sharding import PartitionSpec as P  # noqa: E402
 
@@ -179,6 +180,106 @@ class ShardedTest(unittest.TestCase):
         self.assertIn("UNIMPLEMENTED: one sharded program is to run on devices 0 1 2 3 of island 0 "
                       "and 4 5 6 7 of island 1", str(refused.exception))
         self.assertIn("move arrays between them by jax.device_put", str(refused.exception))
+
+
+class ProgramTest(unittest.TestCase):
+    """Blocks that leave as one program give what their calls give."""
+
+    def setUp(self):
+        self.more = jax.jit(lambda x: x + 1)
+        self.both = jax.jit(lambda x, y: (x * 2, x @ y))
+
+    def check(self, block, *arguments):
+        whole = seaway_jax.program(block)
+        expected = jax.tree.map(np.asarray, block(*arguments))
+        for _ in range(2):
+            got = whole(*arguments)
+            jax.tree.map(np.testing.assert_array_equal, jax.tree.map(np.asarray, got), expected)
+        return got
+
+    def test_calls_on_one_device_become_one_part(self):
+        def chain(x):
+            for _ in range(128):
+                x = self.more(x)
+            return {"last": x, "first": self.more(x - x)}
+
+        got = self.check(chain, jax.device_put(jnp.arange(4.0), DEVICES[3]))
+
+        self.assertEqual(got["last"].devices(), {DEVICES[3]})
+
+    def test_values_move_between_islands_inside_it(self):
+        def block(x, y):
+            moved = jax.device_put(self.more(x), DEVICES[6])
+            doubled, product = self.both(moved, moved)
+            back = jax.device_put(product, DEVICES[1])
+            return doubled, back + self.more(y), x, jnp.zeros(3)
+
+        x = jax.device_put(jnp.ones((4, 4)), DEVICES[0])
+        got = self.check(block, x, jax.device_put(jnp.ones((4, 4)), DEVICES[1]))
+
+        self.assertEqual([value.devices() for value in got[:2]], [{DEVICES[6]}, {DEVICES[1]}])
+
+    def test_shards_of_two_islands_work_on_their_own_parts(self):
+        here, there = on(DEVICES[:4]), on(DEVICES[4:])
+        step = jax.jit(lambda x: x * 2 + jnp.sum(x))
+
+        def block(x):
+            return step(jax.device_put(step(x), there))
+
+        got = self.check(block, jax.device_put(jnp.arange(8.0), here))
+
+        self.assertEqual(got.devices(), set(DEVICES[4:]))
+
+    def test_constants_literals_and_scalars_come_along(self):
+        table = np.arange(6.0, dtype=np.float32)
+
+        def block(x, scale):
+            y = jax.device_put(self.more(x) * scale, DEVICES[5])
+            return y + table, 7, scale
+
+        self.check(block, jax.device_put(jnp.zeros(6), DEVICES[2]), 3.0)
+
+    def test_what_it_is_traced_for_is_traced_once(self):
+        traced = []
+
+        @seaway_jax.program
+        def block(x):
+            traced.append(x.shape)
+            return jax.device_put(self.more(x), DEVICES[4])
+
+        for size in (2, 3, 2, 3, 2):
+            np.testing.assert_array_equal(block(jnp.zeros(size)), np.ones(size))
+
+        self.assertEqual(traced, [(2,), (3,)])
+
+    def test_values_may_not_be_looked_at(self):
+        @seaway_jax.program
+        def block(x):
+            return self.more(x) if float(x) > 0 else x
+
+        with self.assertRaises(jax.errors.ConcretizationTypeError):
+            block(jnp.float32(1))
+
+    def test_what_fails_in_it_is_found_in_what_follows(self):
+        large = jax.jit(lambda x: jnp.zeros((1 << 30,)) + x)
+
+        @seaway_jax.program
+        def block(x):
+            return jax.device_put(large(x), DEVICES[4]), self.more(x)
+
+        with self.assertRaises(RuntimeError) as refused:
+            jax.block_until_ready(block(jnp.float32(1)))
+
+        self.assertIn("bytes", str(refused.exception))
+        self.assertEqual(float(self.more(jnp.float32(1))), 2)
+
+
+class StagesDemoTest(unittest.TestCase):
+    def test_it_computes_what_one_device_would(self):
+        done = subprocess.run([sys.executable, TRAIN.with_name("stages.py")], text=True,
+                              env=os.environ, capture_output=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("island=1, index=0), as one program from SeawayDevice(id=0", done.stdout)
 
 
 class ErrorsTest(unittest.TestCase):

@@ -8,6 +8,8 @@ registers Seaway's PJRT plugin as platform "seaway":
 Without a cluster SEAWAY_JAX_BACKEND names a PJRT plugin (XLA's for CPUs, say) whose devices this
 process serves itself; SEAWAY_JAX_ISLANDS and SEAWAY_JAX_DEVICES say how many. SEAWAY_TENANT and
 SEAWAY_WEIGHT say in whose name, and with which share of the devices' time.
+
+seaway_jax.program has a block of calls of jitted functions leave as one program.
 """
 import os
 from pathlib import Path
@@ -47,3 +49,11 @@ def initialize():
     # What a program gives up is gone, and its memory becomes the results', as on other platforms.
     if PLATFORM not in mlir._platforms_with_donation:
         mlir._platforms_with_donation.append(PLATFORM)
+
+
+def __getattr__(name):
+    # JAX imports this package whenever it starts, and then is not there yet itself.
+    if name == "program":
+        from seaway_jax.programs import program
+        return program
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

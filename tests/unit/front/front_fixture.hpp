@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "front/table.hpp"
-#include "pjrt/proto.hpp"
+#include "unit/front/compile_options_on.hpp"
 #include "unit/pjrt/fake_fixture.hpp"
 
 namespace seaway::front {
@@ -91,6 +91,21 @@ class FrontTest : public pjrt::FakePluginTest {
     return values;
   }
 
+  /// The function behind a copy of four numbers.
+  void know_reshard() {
+    function::TestGraph identity;
+    function::Graph same = identity.build({identity.parameter(f32({4}))});
+    same.name = "reshard";
+    known().add(same, {});
+  }
+  Buffer copy(const Buffer& buffer, std::size_t device) {
+    abi::BufferCopyToDevice args;
+    args.buffer = buffer.get();
+    args.device = devices_[device];
+    EXPECT_EQ(ask(args), Status());
+    return Buffer(api(), args.copy);
+  }
+
   static Status outcome(const Buffer& buffer) {
     abi::BufferReadyEvent args;
     args.buffer = buffer.get();
@@ -99,28 +114,10 @@ class FrontTest : public pjrt::FakePluginTest {
     return pjrt::await(event);
   }
 
-  /// Options of one replica of as many partitions as there are devices, on these.
-  static std::string options_on(const std::vector<std::uint64_t>& ids) {
-    std::string build, assignment, options;
-    pjrt::put_number(build, 4, 1);
-    pjrt::put_number(build, 5, ids.size());
-    pjrt::put_number(assignment, 1, 1);
-    pjrt::put_number(assignment, 2, ids.size());
-    for (const std::uint64_t id : ids) {
-      std::string packed, computation;
-      pjrt::put_varint(packed, id);
-      pjrt::put_message(computation, 1, packed);
-      pjrt::put_message(assignment, 3, computation);
-    }
-    pjrt::put_message(build, 9, assignment);
-    pjrt::put_message(options, 3, build);
-    return options;
-  }
-
   /// A program by its text, compiled for these devices.
   Result<LoadedExecutable> compile(std::string text, const std::vector<std::uint64_t>& ids) {
     static constexpr std::string_view kFormat = "mlir";
-    const std::string options = options_on(ids);
+    const std::string options = compile_options_on(ids);
     abi::Program program;
     program.head.struct_size = abi::size_of<abi::Program>();
     program.code = text.data();

@@ -52,16 +52,9 @@ TEST_F(FrontTest, HasEachDeviceOfTheClusterWithItsMemory) {
 }
 
 TEST_F(FrontTest, BringsValuesBackFromEveryDeviceAndCopiesThemBetweenIslands) {
-  function::TestGraph identity;
-  function::Graph same = identity.build({identity.parameter(f32({4}))});
-  same.name = "reshard";
-  known().add(same, {});
+  know_reshard();
   const Buffer here = put({1, 2, 3, 4}, 1);
-  abi::BufferCopyToDevice copy;
-  copy.buffer = here.get();
-  copy.device = devices()[2];
-  ASSERT_EQ(ask(copy), Status());
-  const Buffer there(api(), copy.copy);
+  const Buffer there = copy(here, 2);
   abi::BufferDevice device;
   device.buffer = there.get();
   ASSERT_EQ(ask(device), Status());
@@ -235,6 +228,115 @@ TEST_F(FrontTest, CallsWhoeverWaitsForAnEventOnce) {
 
   EXPECT_TRUE(told.get_future().get());
   EXPECT_EQ(pjrt::await(event), Status());
+}
+
+/// Everything from its begin to its end is recorded.
+class Recorded {
+ public:
+  Recorded() { Recording::begin(); }
+  ~Recorded() { Recording::end(); }
+};
+
+/// Runs that the cluster has had of this client.
+std::uint64_t runs_of(abi::Client* client) {
+  const std::string stats = of(client)->client().stats().value();
+  const std::string name = "\"stamps\":";  // One each.
+  const std::size_t at = stats.find(name);
+  EXPECT_NE(at, std::string::npos) << stats;
+  return std::strtoull(stats.c_str() + at + name.size(), nullptr, 10);
+}
+
+TEST_F(FrontTest, WhatIsRecordedLeavesAsOneRunWithWhatSomebodyStillHas) {
+  const LoadedExecutable here = compile(pjrt::doubling(), {0}).value();
+  const LoadedExecutable there = compile(pjrt::doubling(), {2}).value();
+  know_reshard();
+  const Buffer value = put({1, 2, 3, 4}, 0);
+  for (int time = 1; time <= 2; ++time) {
+    const std::uint64_t before = runs_of(client());
+    std::vector<Buffer> kept;
+    {
+      const Recorded recorded;
+      const std::vector<Buffer> twice = execute(here, {&value}).value();
+      kept.push_back(std::move(execute(here, {&twice[0]}).value()[0]));
+      const Buffer moved = copy(twice[0], 2);
+      kept.push_back(std::move(execute(there, {&moved}).value()[0]));
+      EXPECT_EQ(runs_of(client()), before);
+    }
+
+    EXPECT_EQ(get(kept[0]).value(), (Values{4, 8, 12, 16}));
+    EXPECT_EQ(get(kept[1]).value(), (Values{4, 8, 12, 16}));
+    EXPECT_EQ(runs_of(client()), before + 1);
+    EXPECT_EQ(of(client())->recorded().size(), 1u);  // The second time it is known.
+  }
+}
+
+TEST_F(FrontTest, WhoeverAsksForAValueInARecordingHasWhatWasRecordedLeave) {
+  const LoadedExecutable twice = compile(pjrt::doubling(), {1}).value();
+  const Buffer value = put({1, 2, 3, 4}, 1);
+  const Recorded recorded;
+  std::vector<Event> complete;
+  const std::vector<Buffer> first = execute(twice, {&value}, &complete).value();
+  abi::EventIsReady ready;
+  ready.event = complete[0].get();
+  ASSERT_EQ(ask(ready), Status());
+
+  EXPECT_FALSE(ready.is_ready);
+  EXPECT_EQ(get(first[0]).value(), (Values{2, 4, 6, 8}));
+  EXPECT_EQ(pjrt::await(complete[0]), Status());
+  const std::vector<Buffer> second = execute(twice, {&first[0]}, &complete).value();
+  EXPECT_EQ(pjrt::await(complete[1]), Status());
+  EXPECT_EQ(get(second[0]).value(), (Values{4, 8, 12, 16}));
+}
+
+TEST_F(FrontTest, WhatARecordedProgramIsGivenUpIsGoneAtOnce) {
+  known().add(pjrt::doubling(), {});
+  std::string program = function::to_stablehlo(pjrt::doubling(), {}, {{0, 0}});
+  const LoadedExecutable twice = compile(std::move(program), {0}).value();
+  const Buffer value = put({1, 2, 3, 4}, 0);
+  std::vector<Buffer> results;
+  {
+    const Recorded recorded;
+    const std::vector<Buffer> first = execute(twice, {&value}).value();
+    results = execute(twice, {&first[0]}).value();
+    const Status gone = invalid_argument("program program: argument 0 has been deleted or donated");
+    EXPECT_EQ(execute(twice, {&value}).status(), gone);
+    EXPECT_EQ(execute(twice, {&first[0]}).status(), gone);
+  }
+
+  EXPECT_EQ(get(results[0]).value(), (Values{4, 8, 12, 16}));
+}
+
+TEST_F(FrontTest, AFailureInARecordingIsFoundInWhatFollowsFromIt) {
+  const LoadedExecutable twice = compile(pjrt::doubling(), {0}).value();
+  const Buffer value = put({1, 2, 3, 4}, 0);
+  fake().fail(abi::Call::kLoadedExecutableExecute, 1, abi::ErrorCode::kInternal, "no luck");
+  std::vector<Buffer> results;
+  std::vector<Event> complete;
+  {
+    const Recorded recorded;
+    const std::vector<Buffer> first = execute(twice, {&value}, &complete).value();
+    results = execute(twice, {&first[0]}).value();
+  }
+
+  EXPECT_NE(outcome(results[0]).message().find("no luck"), std::string::npos);
+  EXPECT_NE(pjrt::await(complete[0]).message().find("no luck"), std::string::npos);
+  EXPECT_EQ(get(execute(twice, {&value}).value()[0]).value(), (Values{2, 4, 6, 8}));
+}
+
+TEST_F(FrontTest, ARecordingThatNobodyHasAnythingOfRunsAllTheSame) {
+  const LoadedExecutable twice = compile(pjrt::doubling(), {0}).value();
+  const Buffer value = put({1, 2, 3, 4}, 0);
+  const std::uint64_t before = runs_of(client());
+  { const Recorded nothing; }
+  EXPECT_EQ(runs_of(client()), before);
+  std::vector<Event> complete;
+  {
+    const Recorded recorded;
+    (void)execute(twice, {&value}, &complete).value();
+  }
+
+  EXPECT_EQ(pjrt::await(complete[0]), Status());
+  EXPECT_EQ(runs_of(client()), before + 1);
 }
 
 TEST_F(FrontTest, ADeletedBufferHoldsNothing) {
