@@ -30,14 +30,14 @@ class Up:
     def environment(self, **more):
         return {**os.environ, "JAX_PLATFORMS": "seaway", "SEAWAY_CLUSTER": self.address, **more}
 
-    def host(self, island):
-        """The process of an island's host: the child of `seaway up` that is one."""
+    def child(self, role, island=None):
+        """The process of a role, or of an island's: a child of `seaway up`."""
         for child in map(int, Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
                          .read_text().split()):
             words = Path(f"/proc/{child}/cmdline").read_bytes().decode().split("\0")
-            if "host" in words and words[words.index("--island") + 1] == str(island):
+            if role in words and (island is None or words[words.index("--island") + 1] == str(island)):
                 return child
-        raise LookupError(f"island {island} has no host")
+        raise LookupError(f"there is no {role} {island}")
 
     def end(self):
         self.process.terminate()
@@ -104,7 +104,7 @@ class DeathTest(unittest.TestCase):
                                    stderr=subprocess.PIPE)
         self.addCleanup(process.kill)
         self.assertEqual(process.stdout.readline(), "ready\n", process.stderr)
-        os.kill(up.host(1), signal.SIGKILL)
+        os.kill(up.child("host", 1), signal.SIGKILL)
         out, errors = process.communicate("\n\n", timeout=120)
 
         said = dict(line.split(" ", 1) for line in out.splitlines())
@@ -113,6 +113,63 @@ class DeathTest(unittest.TestCase):
                                        r"is lost")
         self.assertEqual(said["kept"], "[2.0, 2.0, 2.0, 2.0]")
         self.assertEqual(said["again"], "[2.0, 2.0, 2.0, 2.0]")
+
+
+# A training that keeps its state in this process, so that it can go on from the last whole step.
+TRAINING = """
+import jax, jax.numpy as jnp, numpy as np, time
+from jax.extend.backend import clear_backends
+
+step = jax.jit(lambda w: (w * 0.9 + 1, jnp.sum(w)))
+state, losses, failures, end = np.zeros(4, np.float32), [], [], time.monotonic() + 90
+while len(losses) < 300 and time.monotonic() < end:
+    try:
+        following, loss = step(jax.device_put(state, jax.devices()[1]))
+        state, loss = np.asarray(following), float(loss)
+    except Exception as error:
+        failures.append(f"{type(error).__name__} {error}".replace("\\n", " "))
+        if "CONTROLLER_RESTARTED" in str(error):
+            jax.clear_caches()
+            clear_backends()
+        time.sleep(0.2)
+        continue
+    losses.append(loss.hex())
+    if len(losses) == 50:
+        print("fifty", flush=True)
+    time.sleep(0.005)
+print("failures", *failures, sep="|")
+print("losses", *losses)
+"""
+
+
+class DeathInTrainingTest(unittest.TestCase):
+    def losses(self, kill=None):
+        """Of a training whose controller or host is killed after 50 steps, and what failed."""
+        up = Up(islands=2, devices=1)
+        self.addCleanup(up.end)
+        process = subprocess.Popen([sys.executable, "-c", TRAINING], env=up.environment(), text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "fifty\n", process.stderr)
+        if kill:
+            os.kill(up.child(*kill), signal.SIGKILL)
+        out, errors = process.communicate(timeout=180)
+        self.assertEqual(process.returncode, 0, errors)
+        failures, losses = out.splitlines()
+        return losses, failures.split("|")[1:]
+
+    def test_it_goes_on_after_a_kill_of_its_host_and_of_the_controller(self):
+        whole, none = self.losses()
+        self.assertEqual(none, [])
+        for kill in (("host", 1), ("controller",)):
+            with self.subTest(kill):
+                losses, failures = self.losses(kill)
+                self.assertEqual(losses, whole)
+                for failure in failures:
+                    # Nor is there a device to connect to before the host has enrolled anew.
+                    self.assertRegex(failure, r"RuntimeError .*(ABORTED|DATA_LOSS|UNAVAILABLE): ")
+                if kill == ("controller",):
+                    self.assertIn("CONTROLLER_RESTARTED: client", failures[0])
 
 
 if __name__ == "__main__":
