@@ -11,6 +11,7 @@
 #include "benchmarks/collectives/collectives.hpp"
 #include "benchmarks/deaths/deaths.hpp"
 #include "benchmarks/dispatch/dispatch.hpp"
+#include "benchmarks/jax/jax.hpp"
 #include "benchmarks/run/run.hpp"
 #include "benchmarks/stages/stages.hpp"
 #include "benchmarks/start/start.hpp"
@@ -21,7 +22,7 @@
 namespace seaway::benchmarks {
 
 std::span<const Benchmark> benchmarks() {
-  static constexpr std::array<Benchmark, 13> kAll = {{
+  static constexpr std::array<Benchmark, 14> kAll = {{
       {"actors", "what users' actors cost, beside CAF's own with the same frames", run_actors},
       {"arrays", "what a live array costs beside its data, and a cluster without work", run_arrays},
       {"bulk", "how fast values change hands between the hosts of two islands", run_bulk},
@@ -31,6 +32,7 @@ std::span<const Benchmark> benchmarks() {
       {"deaths", "how soon a host that dies is known, and works again", run_deaths},
       {"dispatch", "what dispatching a gang costs, beside a CAF request and no controller",
        run_dispatch},
+      {"jax", "what JAX costs on Seaway, beside its own client (needs ./dev jax)", run_jax},
       {"run", "how long a blocking caller waits for the value of one gang", run_run},
       {"stages", "a chain over islands that are processes, dispatched in parallel and one by one",
        run_stages},

@@ -49,7 +49,13 @@ class BenchTest(unittest.TestCase):
         done = subprocess.run([COMMAND, "bench", "list"], capture_output=True, text=True,
                               timeout=30, check=True)
         names = [line.split()[0] for line in done.stdout.splitlines()]
-        self.assertEqual(names, sorted(METRICS))
+        self.assertEqual(names, sorted([*METRICS, "jax"]))
+
+    def test_what_needs_jax_says_how_to_get_it(self):
+        done = subprocess.run([COMMAND, "bench", "jax"], capture_output=True, text=True, timeout=30,
+                              env={**os.environ, "SEAWAY_JAX_DIRECTORY": "/nowhere"}, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("there is no JAX in /nowhere: run `./dev jax` first", done.stderr)
 
     def test_each_benchmark_prints_all_its_metrics_and_no_others(self):
         for name, metrics in METRICS.items():
