@@ -210,6 +210,25 @@ void write_roles(const Seeds& seeds) {
   }
 }
 
+/// A foreign program, and what a host says of it.
+void write_foreign(const Seeds& seeds) {
+  Bytes program{4, 0, 0, 0, 0, 0, 0, 0}, compiled{5, 0, 0, 0, 0, 0, 0, 0};
+  add_frame(program,
+            program::encode_frame(function::ForeignProgram{
+                .name = {}, .format = "mlir", .code = "module {}", .options = "o", .shards = 2}));
+  program::ForeignCompiled said;
+  said.info.id = make_id(1, 3);
+  said.info.name = "f";
+  said.info.parameters = said.info.outputs = {f32({2}), f32({2})};
+  said.info.shards = 2;
+  said.info.donated = {1};
+  said.format = "hlo";
+  said.description = "described";
+  add_frame(compiled, program::encode_frame(said));
+  seeds.write("programs", "foreign", program);
+  seeds.write("programs", "foreign_compiled", compiled);
+}
+
 void write_words(const Seeds& seeds) {
   using cluster::RoleName;
   const std::vector<Frame> questions = {
@@ -380,6 +399,7 @@ int main(int count, char** words) {
   const seaway::fuzz::Seeds seeds{words[1]};
   seaway::fuzz::write_roles(seeds);
   seaway::fuzz::write_annexes(seeds);
+  seaway::fuzz::write_foreign(seeds);
   seaway::fuzz::write_words(seeds);
   seaway::fuzz::write_data(seeds);
   seaway::fuzz::write_packets(seeds);

@@ -1,6 +1,6 @@
-// Any bytes as a program, a part plan, an array spec or a function's description: an error, or what
-// is the same once it is written and read again. A program that validates is lowered, and all its
-// parts are what hosts take.
+// Any bytes as a program, a part plan, an array spec, a function's description, a foreign program or
+// what became of it: an error, or what is the same once it is written and read again. A program that
+// validates is lowered, and all its parts are what hosts take.
 
 #include <map>
 
@@ -94,15 +94,19 @@ void programs(std::span<const std::uint8_t> input) {
   if (input.size() < Sayings::kHead) return;
   const Frame frame = frame_of(input.subspan(Sayings::kHead));
   const auto nothing = [](const auto&) {};
-  switch (input[0] % 4) {
+  switch (input[0] % 6) {
     case 0:
       return read(frame, program::decode_program_graph, lower);
     case 1:
       return read(frame, program::decode_part_plan, nothing);
     case 2:
       return read(frame, program::decode_array_spec, nothing);
-    default:
+    case 3:
       return read(frame, program::decode_function_info, nothing);
+    case 4:
+      return read(frame, program::decode_foreign_program, nothing);
+    default:
+      return read(frame, program::decode_foreign_compiled, nothing);
   }
 }
 

@@ -113,6 +113,14 @@ class DevTest(unittest.TestCase):
         self.assertEqual(done.stdout, "0 passed, 0 failed, jax not run\n")
         self.assertIn("there is no plugin in build/jax; ./dev jax fetches one", done.stderr)
 
+    def test_without_a_gpu_or_its_plugin_nothing_has_passed(self):
+        gpu = self.tree / "gpu"
+        for device, reason in ((gpu, f"there is no GPU ({gpu})"), (self.tree, "there is no CUDA plugin")):
+            done = self.dev("test", "gpu", SEAWAY_GPU=str(device), SEAWAY_CUDA_PLUGIN="")
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stdout, "0 passed, 0 failed, gpu not run\n")
+            self.assertIn("not run: " + reason, done.stderr)
+
     def test_a_plugin_that_was_fetched_is_not_fetched_again(self):
         jax = self.tree / "build/jax"
         (jax / "include").mkdir(parents=True)

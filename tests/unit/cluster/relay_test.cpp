@@ -281,6 +281,13 @@ TEST_F(RelayTest, SaysNothingForADelegateThatIsNotItsOwn) {
   EXPECT_EQ(refused(8, client::frames::why(1, 1, 0)), protocol);
   EXPECT_EQ(refused(9, client::frames::stats(2, client::first_request_of(name_of(kOne)))),
             protocol);
+  const auto foreign = [](const auto& by, std::uint64_t id) {
+    program::FunctionInfo info;
+    info.id = id;
+    return client::frames::define_foreign(1, client::first_request_of(by), info, {});
+  };
+  EXPECT_EQ(refused(12, foreign(name_of(kOne), id_of(kTwo, 3))), protocol);
+  EXPECT_EQ(refused(13, foreign(name_of(kTwo), id_of(kOne, 3))), protocol);
   DelegateWords made = run_words(kTwo, 10, 0);
   EXPECT_EQ(hear(kOne, made).code(), protocol);
   EXPECT_TRUE(said_.empty());
