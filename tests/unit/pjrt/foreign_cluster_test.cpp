@@ -68,6 +68,27 @@ TEST_F(ForeignClusterTest, RunsOverSeveralDevicesAsOneGangWithEachValueOnItsOwn)
   EXPECT_NE(fake().launches()[0], 0);
 }
 
+TEST_F(ForeignClusterTest, AGangOverSeveralDevicesThatRunsTwiceGivesTheSameOnEach) {
+  auto client = connect("embedded:devices=2,replay_per_mille=1000," + kBackend).value();
+  const Mesh mesh = client.acquire_slice({.devices = 2}).value().mesh();
+  const NamedSharding first(mesh.device(0), P()), second(mesh.device(1), P());
+  const Function sum =
+      client
+          .foreign("sum",
+                   {.code = text_of(summing(), {{"a", 2}}), .options = partitioned(2), .shards = 2})
+          .value();
+  const auto body = [&](Traced x, Traced y) { return sum.on(mesh)(x, y); };
+  const Program program =
+      client.program("p", body, {{f32({4}), first}, {f32({4}), second}}).value();
+
+  const seaway::Run run = program.execute(
+      {client.put<float>({1, 2, 3, 4}, first), client.put<float>({10, 20, 30, 40}, second)});
+
+  EXPECT_EQ(run.output(0).to_host<float>().get().value(), (std::vector<float>{11, 22, 33, 44}));
+  EXPECT_EQ(run.output(1).to_host<float>().get().value(), (std::vector<float>{11, 22, 33, 44}));
+  EXPECT_EQ(fake().launches().size(), 2u);
+}
+
 TEST_F(ForeignClusterTest, LetsOutputsTakeTheRoomOfWhatItsCallerGivesUp) {
   std::string text = text_of(doubling());
   const std::string type = "tensor<4xf32>";
