@@ -99,6 +99,15 @@ class ProgramsTest(unittest.TestCase):
         np.testing.assert_allclose(jnp.linalg.solve(jnp.eye(3) * 2, jnp.ones(3)), [0.5] * 3)
         np.testing.assert_allclose(jnp.fft.fft(jnp.arange(4.0)), np.fft.fft(np.arange(4)), rtol=1e-6)
 
+    def test_eigenvalues_and_what_follows_from_them(self):
+        half = np.random.default_rng(7).normal(size=(6, 6)).astype(np.float32)
+        whole = half + half.T
+
+        values, vectors = jnp.linalg.eigh(whole)
+        np.testing.assert_allclose(values, np.linalg.eigvalsh(whole), atol=1e-5)
+        np.testing.assert_allclose(whole @ vectors, vectors * values, atol=1e-5)
+        np.testing.assert_allclose(jnp.linalg.lstsq(jnp.eye(3, 2), jnp.ones(3))[0], [1, 1], atol=1e-5)
+
     def test_calls_run_ahead_of_the_devices(self):
         step = jax.jit(lambda x: x + 1)
         x = jnp.float32(0)

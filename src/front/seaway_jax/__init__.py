@@ -49,6 +49,9 @@ def initialize():
     # What a program gives up is gone, and its memory becomes the results', as on other platforms.
     if PLATFORM not in mlir._platforms_with_donation:
         mlir._platforms_with_donation.append(PLATFORM)
+    from seaway_jax import lowerings
+
+    lowerings.register(PLATFORM)
 
 
 def __getattr__(name):
