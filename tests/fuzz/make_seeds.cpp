@@ -124,7 +124,7 @@ void write_annexes(const Seeds& seeds) {
   const std::vector<device::AnnexOrder> orders = {
       device::MakeRoom{7, 0, 2, 64},
       device::WriteRoom{range, data},
-      device::RunGang{1, 9, 3, false, {{0, 0, 2}, {1, 2, 4}}, 100, {{7, 0}, {}}, {{7, 8}}, {7, 16}},
+      device::RunGang{1, 9, 3, false, {{0, 0, 2}, {1, 2, 4}}, {{7, 0}, {}}, {{7, 8}}, {7, 16}},
       device::ReadRoom{2, range},
       device::DropRoom{7},
       device::ForgetFunction{3}};

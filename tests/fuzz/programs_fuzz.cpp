@@ -1,6 +1,6 @@
-// Any bytes as a program, a part plan, an array spec, a function's description, a foreign program or
-// what became of it: an error, or what is the same once it is written and read again. A program that
-// validates is lowered, and all its parts are what hosts take.
+// Any bytes as a program, a part plan, an array spec, a function's description, a foreign program
+// or what became of it: an error, or what is the same once it is written and read again. A program
+// that validates is lowered, and all its parts are what hosts take.
 
 #include <map>
 

@@ -90,10 +90,10 @@ class OtherProtocolTest(Cluster, unittest.TestCase):
             self.assertRegex(file.read(), rf"refused user \d+, process \d+: an introduction of protocol {theirs}")
 
     def test_the_next_build_is_told_so_by_a_cluster_of_this_one(self):
-        self.expect_strangers(COMMAND, NEXT, 5, 4)
+        self.expect_strangers(COMMAND, NEXT, 6, 5)
 
     def test_this_build_is_told_so_by_a_cluster_of_the_next_one(self):
-        self.expect_strangers(NEXT, COMMAND, 4, 5)
+        self.expect_strangers(NEXT, COMMAND, 5, 6)
 
     def test_a_place_that_the_next_build_did_not_get_is_free(self):
         self.controller(COMMAND)
@@ -101,7 +101,7 @@ class OtherProtocolTest(Cluster, unittest.TestCase):
             for island in (0, 1):
                 refused = self.seaway(NEXT, role, "--island", str(island), "--directory", self.far, "--join",
                                       self.address)
-                self.expect_refused(refused, 5, 4)
+                self.expect_refused(refused, 6, 5)
                 self.member(COMMAND, role, island)
         self.expect_runs(COMMAND)
 

@@ -286,12 +286,12 @@ TEST_F(RelayTest, SaysNothingForADelegateThatIsNotItsOwn) {
     info.id = id;
     return client::frames::define_foreign(1, client::first_request_of(by), info, {});
   };
-  EXPECT_EQ(refused(12, foreign(name_of(kOne), id_of(kTwo, 3))), protocol);
-  EXPECT_EQ(refused(13, foreign(name_of(kTwo), id_of(kOne, 3))), protocol);
-  DelegateWords made = run_words(kTwo, 10, 0);
+  EXPECT_EQ(refused(10, foreign(name_of(kOne), id_of(kTwo, 3))), protocol);
+  EXPECT_EQ(refused(11, foreign(name_of(kTwo), id_of(kOne, 3))), protocol);
+  DelegateWords made = run_words(kTwo, 12, 0);
   EXPECT_EQ(hear(kOne, made).code(), protocol);
   EXPECT_TRUE(said_.empty());
-  EXPECT_EQ(hear(kOne, run_words(kOne, 11, 0)), Status());
+  EXPECT_EQ(hear(kOne, run_words(kOne, 13, 0)), Status());
   EXPECT_EQ(said().size(), 1u);
   EXPECT_EQ(hear(kOne, run_words(kOne, 77, 2)).code(), protocol);
   EXPECT_EQ(relay_.on_words(kOne.silo, Frame::make(1, [](auto words) { words[0] = ~0ull; })).code(),

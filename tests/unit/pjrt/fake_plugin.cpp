@@ -7,7 +7,6 @@
 #include <new>
 
 #include "pjrt/abi_front.hpp"
-#include "pjrt/proto.hpp"
 #include "unit/pjrt/fake_world.hpp"
 
 namespace seaway::pjrt {
@@ -263,27 +262,6 @@ abi::Error* body(FakeWorld& world, abi::ExecutableGetCompiledMemoryStats& args) 
   if (executable_of(world, args.executable) == nullptr) return gone(world);
   args.temporary_bytes = 100;
   return nullptr;
-}
-
-/// XLA's HloModuleProto, as far as it tells what a program takes and gives up.
-std::string describe(const FakeProgram& program) {
-  std::string shapes, aliases, module;
-  for (std::size_t i = 0; i < program.parameters.size(); ++i) {
-    const FakeType& type = program.parameters[i];
-    std::string shape, sizes, entry;
-    // The numbers of these types are XLA's own, too.
-    put_number(shape, 2, static_cast<std::uint64_t>(type.type));
-    for (const std::int64_t size : type.sizes) put_varint(sizes, static_cast<std::uint64_t>(size));
-    put_message(shape, 3, sizes);
-    put_message(shapes, 1, shape);
-    if (!program.is_donated[i]) continue;
-    put_number(entry, 2, i);
-    put_message(aliases, 1, entry);
-  }
-  put_message(module, 1, "fake module");
-  put_message(module, 4, shapes);
-  put_message(module, 8, aliases);
-  return module;
 }
 
 abi::Error* body(FakeWorld& world, abi::ExecutableOptimizedProgram& args) {

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "pjrt/proto.hpp"
+
 namespace seaway::pjrt {
 namespace {
 
@@ -324,6 +326,26 @@ void FakeWorld::finish(const std::shared_ptr<FakeRun>& run, abi::ErrorCode code)
 FakeWorld& fake_world() {
   static FakeWorld* const world = new FakeWorld;  // Never ends: threads may hang in it.
   return *world;
+}
+
+std::string describe(const FakeProgram& program) {
+  std::string shapes, aliases, module;
+  for (std::size_t i = 0; i < program.parameters.size(); ++i) {
+    const FakeType& type = program.parameters[i];
+    std::string shape, sizes, entry;
+    // The numbers of these types are XLA's own, too.
+    put_number(shape, 2, static_cast<std::uint64_t>(type.type));
+    for (const std::int64_t size : type.sizes) put_varint(sizes, static_cast<std::uint64_t>(size));
+    put_message(shape, 3, sizes);
+    put_message(shapes, 1, shape);
+    if (!program.is_donated[i]) continue;
+    put_number(entry, 2, i);
+    put_message(aliases, 1, entry);
+  }
+  put_message(module, 1, "fake module");
+  put_message(module, 4, shapes);
+  put_message(module, 8, aliases);
+  return module;
 }
 
 }  // namespace seaway::pjrt

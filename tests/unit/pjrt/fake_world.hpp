@@ -220,4 +220,7 @@ class FakeWorld final : public FakePlugin {
 
 FakeWorld& fake_world();
 
+/// XLA's HloModuleProto, as far as it tells what a program takes and gives up.
+std::string describe(const FakeProgram& program);
+
 }  // namespace seaway::pjrt
