@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -50,7 +51,8 @@ struct Setting {
 
 Result<Setting> find_setting() {
   const char* const named = std::getenv("SEAWAY_JAX_DIRECTORY");
-  Setting setting{named && *named ? named : "build/jax"};
+  // Other processes are told of it, wherever they work.
+  Setting setting{std::filesystem::absolute(named && *named ? named : "build/jax").string()};
   if (access(setting.python().c_str(), X_OK) == 0 && access(setting.plugin().c_str(), R_OK) == 0) {
     return setting;
   }
