@@ -275,7 +275,9 @@ void SimBackend::start(const device::GangWork& work, std::uint64_t cost_ns, devi
   auto job = std::make_shared<Job>(work);
   job->done = std::move(done);
   job->begin_ns = begin_ns;
-  if (faults_.hangs.empty() && random_.chance(cost_.inline_percent / 2)) return finish(job);
+  // As plugins do with short programs.
+  const bool may_end_here = work.executable->foreign() && faults_.hangs.empty();
+  if (may_end_here && random_.chance(cost_.inline_percent / 2)) return finish(job);
   const auto kernel_ns =
       static_cast<std::uint64_t>(static_cast<double>(cost_ns) * cost_.kernel_factor);
   const std::uint64_t alone_ns = kernel_ns + random_.below(cost_.kernel_jitter_ns + 1);
