@@ -77,7 +77,7 @@ std::shared_ptr<Recording> Recording::current(FrontClient& client) {
   if (of_thread.depth == 0) return nullptr;
   std::shared_ptr<Recording>& recording = of_thread.recording;
   const bool is_another = recording && &recording->client_ != &client;
-  if (is_another) recording->settle();
+  if (is_another || (recording && recording->is_full())) recording->settle();
   if (!recording || recording->is_settled()) recording = std::make_shared<Recording>(client);
   return recording;
 }
@@ -85,6 +85,11 @@ std::shared_ptr<Recording> Recording::current(FrontClient& client) {
 Recording::Recording(FrontClient& client)
     : client_(client),
       done_(std::make_shared<internal::FutureState<void>>(client.client().session().waiter())) {}
+
+bool Recording::is_full() {
+  std::lock_guard guard(mutex_);
+  return nodes_.size() >= kNodesMax;
+}
 
 Recording::Value Recording::value_of(FrontBuffer& operand) {
   if (operand.recording_.get() == this) return {operand.node_, operand.output_};

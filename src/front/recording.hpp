@@ -83,6 +83,7 @@ class Recording : public std::enable_shared_from_this<Recording> {
     std::vector<FrontBuffer*> results;  // Null: nobody has it any more.
   };
 
+  bool is_full();
   Value value_of(FrontBuffer& operand);
   std::unique_ptr<FrontBuffer> new_result(std::uint32_t output, const TensorType& type,
                                           FrontDevice* device);

@@ -17,9 +17,10 @@
 
 namespace seaway::pjrt {
 
-/// Gangs run beside the control thread, at most Limits::gangs_max at once, each in a thread that
-/// waits for the plugin; so does compiling. Device d of the island is device d of the client.
-/// Users' own C++, and copies, are the host's work and stay there, on the arena.
+/// Gangs run beside the control thread, but for short ones (Limits::here_ns), at most
+/// Limits::gangs_max at once, each in a thread that waits for the plugin; so does compiling. Device
+/// d of the island is device d of the client. Users' own C++, and copies, are the host's work and
+/// stay there, on the arena.
 class PjrtBackend final : public device::Backend {
  public:
   struct Limits {

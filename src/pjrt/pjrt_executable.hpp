@@ -47,7 +47,8 @@ struct LaunchEnd {
   std::optional<std::size_t> lost = {};
 };
 
-/// Thread-safe, as all executables. Calls block while the plugin works: not on a control thread.
+/// Thread-safe, as all executables. Calls block while the plugin works: on a control
+/// thread only where expected_ns() is short.
 class PjrtExecutable final : public function::Executable,
                              public std::enable_shared_from_this<PjrtExecutable> {
  public:

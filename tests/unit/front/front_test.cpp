@@ -323,6 +323,22 @@ TEST_F(FrontTest, AFailureInARecordingIsFoundInWhatFollowsFromIt) {
   EXPECT_EQ(get(execute(twice, {&value}).value()[0]).value(), (Values{2, 4, 6, 8}));
 }
 
+TEST_F(FrontTest, ARecordingOfTooManyNodesLeavesAndTheNextOneBegins) {
+  const LoadedExecutable twice = compile(pjrt::doubling(), {0}).value();
+  Buffer value = put({0, 0, 0, 0}, 0);
+  const std::uint64_t before = runs_of(client());
+  const Recorded recorded;
+
+  for (std::size_t i = 0; i < Recording::kNodesMax; ++i) {
+    value = std::move(execute(twice, {&value}).value()[0]);
+  }
+  EXPECT_EQ(runs_of(client()), before);
+  value = std::move(execute(twice, {&value}).value()[0]);
+
+  EXPECT_EQ(runs_of(client()), before + 1);
+  EXPECT_EQ(get(value).value(), (Values{0, 0, 0, 0}));
+}
+
 TEST_F(FrontTest, ARecordingThatNobodyHasAnythingOfRunsAllTheSame) {
   const LoadedExecutable twice = compile(pjrt::doubling(), {0}).value();
   const Buffer value = put({1, 2, 3, 4}, 0);
