@@ -27,22 +27,30 @@ class CallerPrediction {
       spoke_ns_ = 0;
     }
     const bool is_first = spoke_ns_ == 0;
-    if (is_first) spoke_ns_ = now_ns;
+    if (is_first) {
+      spoke_ns_ = now_ns;
+      patience_ns_ = is_likely() ? kPatienceNs : kAnnouncedNs;
+    }
     return is_first && is_likely();
   }
 
   /// `thread` waits now.
   void waits(std::thread::id thread, std::uint64_t now_ns) {
     if (thread != caller_) return;
-    const bool is_prompt = spoke_ns_ > 0 && now_ns - spoke_ns_ < kPatienceNs;
-    score_ = is_prompt ? std::min(score_ + 1, kScoreMax) : std::max(score_ - kLateCost, 0);
-    spoke_ns_ = 0;
     last_ns_ = now_ns;
+    // What was said while somebody was awake tells nothing.
+    if (spoke_ns_ == 0) return;
+    if (now_ns - spoke_ns_ < patience_ns_) {
+      score_ = std::min(score_ + 1, kScoreMax);
+    } else if (score_ > 0) {
+      score_ = std::max(score_ - kLateCost, 0);
+    }
+    spoke_ns_ = 0;
   }
 
   /// What was said has been left lying for kPatienceNs.
   void missed() {
-    score_ = std::max(score_ - kMissCost, 0);
+    score_ = std::max(score_ - kMissCost, -kMissCost);
     spoke_ns_ = 0;
   }
 
@@ -53,15 +61,18 @@ class CallerPrediction {
     if (now_ns - last_ns_ > kQuietNs) score_ = 0;
   }
 
-  static constexpr std::uint64_t kPatienceNs = 20'000;
+  static constexpr std::uint64_t kPatienceNs = 50'000;
+  /// The same after a word that woke the control thread: that may have taken the caller's core.
+  static constexpr std::uint64_t kAnnouncedNs = 100'000;
   static constexpr std::uint64_t kQuietNs = 2'000'000;
-  static constexpr int kScoreLikely = 16, kScoreMax = 512, kLateCost = 16, kMissCost = 128;
+  static constexpr int kScoreLikely = 16, kScoreMax = 512, kLateCost = 4, kMissCost = 128;
 
  private:
   std::thread::id caller_;
-  std::uint64_t spoke_ns_ = 0;  // When its first word since its last wait was; 0: none yet.
-  std::uint64_t last_ns_ = 0;   // Its last wait.
-  int score_ = 0;
+  std::uint64_t spoke_ns_ = 0;     // When its first word since its last wait was; 0: none yet.
+  std::uint64_t last_ns_ = 0;      // Its last wait.
+  std::uint64_t patience_ns_ = 0;  // How soon behind that the wait is prompt.
+  int score_ = 0;                  // Less than 0 after a miss.
 };
 
 }  // namespace seaway::actor

@@ -35,8 +35,8 @@ constexpr int kBurst = 256;
 constexpr int kBurstsBetweenPolls = 8;
 /// How long the control thread sleeps while it leaves work to a client that is about to wait.
 constexpr std::uint64_t kNapNs = 100'000;
-/// How long a client helps that does not wait here.
-constexpr std::uint64_t kHelpNs = 200'000;
+/// How long a client helps that does not wait here; where others answer it may have to wait.
+constexpr std::uint64_t kHelpNs = 200'000, kHelpInLoopNs = 1'000'000;
 
 class Coordinator final : public JobCoordinator {
  public:
@@ -48,27 +48,36 @@ class Coordinator final : public JobCoordinator {
       jobs.push_back(job);
       return;
     }
-    bool wakes = false;
+    Sleeper sleeper = Sleeper::kNobody;
     {
       std::lock_guard guard(mutex);
       foreign.push_back(job);
-      if (asleep && !helped) {
+      sleeper = this->sleeper();
+      if (sleeper != Sleeper::kNobody && !helped) {
         const std::uint64_t now = clock->now_ns();
-        const bool is_left = prediction.spoke(self, now);
+        const bool is_left = prediction.spoke(self, now) && !in_loop;
         left_ns = is_left ? now : 0;
-        wakes = !is_left || !looks_soon(now);
+        if (is_left && looks_soon(now)) sleeper = Sleeper::kNobody;
       }
     }
     // Notified after unlocking: the woken thread would otherwise run into the lock (measured).
-    if (wakes) wake_up();
+    wake_up(sleeper);
   }
-  /// The control thread, which sleeps or is about to.
-  void wake_up() {
-    if (waker) {
-      waker->wake();
-    } else {
-      wake.notify_one();
-    }
+
+  /// Who has to be woken so that what lies here is done.
+  enum class Sleeper : std::uint8_t {
+    kNobody,  // Somebody is awake.
+    kThread,  // The control thread, which naps.
+    kInLoop,  // Whoever watches the sockets: the control thread, or a client that helps.
+  };
+  /// Under the mutex.
+  Sleeper sleeper() const {
+    if (in_loop) return Sleeper::kInLoop;
+    return asleep && !helped ? Sleeper::kThread : Sleeper::kNobody;
+  }
+  void wake_up(Sleeper sleeper) {
+    if (sleeper == Sleeper::kInLoop) waker->wake();
+    if (sleeper == Sleeper::kThread) wake.notify_one();
   }
 
   /// Called while the actor system ends: its own actors still have to hear of it.
@@ -106,8 +115,9 @@ class Coordinator final : public JobCoordinator {
   std::condition_variable wake;
   // Guarded by mutex:
   std::vector<caf::resumable*> foreign;
-  bool asleep = false;  // The control thread is.
-  bool helped = false;  // And a client that waits has taken its place.
+  bool asleep = false;   // The control thread is, where it is no control thread meanwhile.
+  bool helped = false;   // And a client that waits has taken its place.
+  bool in_loop = false;  // Whoever is the control thread sleeps, or is about to, in the loop.
   CallerPrediction prediction;
   std::uint64_t sleeps_until_ns = 0;  // The control thread, unless it is woken.
   std::uint64_t left_ns = 0;  // When work was left to a client that is about to wait; 0: none is.
@@ -155,14 +165,14 @@ class ControlEngine final : public IoEngine {
   }
 
   void post(std::function<void()> work) override {
-    bool wakes = false;
+    auto sleeper = Coordinator::Sleeper::kNobody;
     {
       std::lock_guard guard(coordinator_.mutex);
       posted_.push_back(std::move(work));
-      wakes = coordinator_.asleep && !coordinator_.helped;
-      if (wakes) coordinator_.left_ns = 0;
+      sleeper = coordinator_.sleeper();
+      if (sleeper != Coordinator::Sleeper::kNobody) coordinator_.left_ns = 0;
     }
-    if (wakes) coordinator_.wake_up();
+    coordinator_.wake_up(sleeper);
   }
 
   TimerId schedule(std::uint64_t at_ns, std::function<void()> work) override {
@@ -174,16 +184,16 @@ class ControlEngine final : public IoEngine {
     SEAWAY_CHECK(!on_control_thread());
     // Counted before it looks whether it can help: who helps now sees it, or it helps itself.
     ++callers_;
-    const bool is_helped = !coordinator_.waker && work_until(ready, deadline_ns);
+    const bool is_helped = work_until(ready, deadline_ns);
     const bool is_ready = is_helped || wait_for_notice(ready, deadline_ns);
     --callers_;
     return is_ready;
   }
 
   void help(const std::function<bool()>& ready) override {
-    if (coordinator_.waker || on_control_thread()) return;
+    if (on_control_thread()) return;
     ++callers_;
-    (void)work_until(ready, clock_.now_ns() + kHelpNs);
+    (void)work_until(ready, clock_.now_ns() + (coordinator_.waker ? kHelpInLoopNs : kHelpNs));
     --callers_;
   }
 
@@ -274,7 +284,7 @@ class ControlEngine final : public IoEngine {
   }
 
   /// The calling client does the control thread's work while that one sleeps, until `ready()` or
-  /// until there is nothing to do. True when ready.
+  /// until there is nothing to do; where others answer it waits for them. True when ready.
   bool work_until(const std::function<bool()>& ready, std::uint64_t deadline_ns) {
     const std::thread::id self = std::this_thread::get_id();
     const bool was_ready = ready();
@@ -287,17 +297,7 @@ class ControlEngine final : public IoEngine {
       coordinator_.left_ns = 0;
       coordinator_.owner = self;
     }
-    bool is_ready = false;
-    for (bool ran = true; ran && !is_ready && !stopped_;) {
-      take_turns();
-      ran = false;
-      for (int i = 0; i < kBurst && !is_ready && coordinator_.run_one(); ++i) {
-        ran = true;
-        is_ready = ready();
-      }
-      is_ready = is_ready || ready();
-      if (deadline_ns > 0 && clock_.now_ns() >= deadline_ns) break;
-    }
+    const bool is_ready = (!loop_ || loop_->enter()) && do_work(ready, deadline_ns);
     bool wakes = false;
     {
       std::lock_guard guard(coordinator_.mutex);
@@ -310,9 +310,31 @@ class ControlEngine final : public IoEngine {
       const std::uint64_t now = clock_.now_ns();
       if (is_left) coordinator_.left_ns = now;
       wakes = stopped_ || (has_work() && !(is_left && coordinator_.looks_soon(now))) ||
-              (next_ns && *next_ns < coordinator_.sleeps_until_ns);
+              (next_ns && *next_ns < coordinator_.sleeps_until_ns) ||
+              (coordinator_.waker && !coordinator_.looks_soon(now));
     }
-    if (wakes) coordinator_.wake_up();
+    if (wakes) coordinator_.wake_up(Coordinator::Sleeper::kThread);
+    return is_ready;
+  }
+
+  /// As the control thread, of a client that is it now. True when ready.
+  bool do_work(const std::function<bool()>& ready, std::uint64_t deadline_ns) {
+    bool is_ready = false;
+    for (bool ran = true; (ran || loop_) && !is_ready && !stopped_;) {
+      take_turns();
+      ran = false;
+      for (int i = 0; i < kBurst && !is_ready && coordinator_.run_one(); ++i) {
+        ran = true;
+        is_ready = ready();
+      }
+      is_ready = is_ready || ready();
+      if (is_ready || (deadline_ns > 0 && clock_.now_ns() >= deadline_ns)) break;
+      if (loop_ && !ran) wait_in_loop(deadline_ns > 0 ? deadline_ns : UINT64_MAX);
+    }
+    if (!loop_) return is_ready;
+    // What is left is often for others, who would have to wait until the control thread looks.
+    for (int i = 0; i < kBurst && coordinator_.run_one(); ++i) continue;
+    loop_->leave();
     return is_ready;
   }
 
@@ -327,20 +349,22 @@ class ControlEngine final : public IoEngine {
     while (auto work = timers_.take_due(now)) work();
   }
 
-  /// Until there is something to do that no client does itself.
+  /// Until there is something to do that no client does itself, such as a look at the sockets.
   void sleep() {
     std::unique_lock guard(coordinator_.mutex);
     if (has_work()) return;
+    if (loop_) loop_->leave();
     coordinator_.owner = std::thread::id();
     coordinator_.asleep = true;
+    const std::uint64_t looks_ns = loop_ ? clock_.now_ns() + kNapNs : UINT64_MAX;
     for (;;) {
       const std::uint64_t now = clock_.now_ns();
       coordinator_.sleeps_until_ns = UINT64_MAX;
       if (!coordinator_.helped) {
         const auto next_ns = timers_.next_ns();
         if (stopped_ || (next_ns && *next_ns <= now)) break;
-        if (has_work() && !is_left_to_caller(now)) break;
-        if (next_ns) coordinator_.sleeps_until_ns = *next_ns;
+        if (has_work() ? !is_left_to_caller(now) : now >= looks_ns) break;
+        coordinator_.sleeps_until_ns = std::min(next_ns.value_or(UINT64_MAX), looks_ns);
         coordinator_.prediction.forget_if_quiet(now);
       }
       if (coordinator_.prediction.is_likely() || coordinator_.left_ns > 0) {
@@ -356,25 +380,41 @@ class ControlEngine final : public IoEngine {
     coordinator_.left_ns = 0;
     coordinator_.asleep = false;
     coordinator_.owner = std::this_thread::get_id();
+    if (loop_) SEAWAY_CHECK(loop_->enter());
   }
 
-  /// Looks at sockets, now and then while there is work, or sleeps there until there is some.
+  /// Looks at sockets, now and then while there is work, or sleeps there until there is some; while
+  /// a client calls and waits in turns, it naps and leaves them to that one.
   void turn_loop(int ran) {
     if (ran > 0 && ran < kBurst && ++bursts_ < kBurstsBetweenPolls) return;
     bursts_ = 0;
-    const auto next_ns = timers_.next_ns();
-    const std::uint64_t now = next_ns ? clock_.now_ns() : 0;
+    bool naps = false;
+    {
+      std::lock_guard guard(coordinator_.mutex);
+      naps = coordinator_.prediction.is_likely();
+    }
+    if (!naps) return wait_in_loop(UINT64_MAX);
+    loop_->poll();
+    sleep();
+  }
+
+  /// Sleeps in the loop until there is something to do, which sockets bring or others; or looks at
+  /// the sockets, where there is something already, or `until_ns` is over.
+  void wait_in_loop(std::uint64_t until_ns) {
+    until_ns = std::min(until_ns, timers_.next_ns().value_or(UINT64_MAX));
+    const std::uint64_t now = until_ns < UINT64_MAX ? clock_.now_ns() : 0;
     bool sleeps = false;
     {
       std::lock_guard guard(coordinator_.mutex);
-      sleeps = !has_work() && (!next_ns || *next_ns > now);
-      coordinator_.asleep = sleeps;
+      sleeps = !has_work() && until_ns > now;
+      coordinator_.in_loop = sleeps;
+      if (!coordinator_.helped) coordinator_.sleeps_until_ns = until_ns;
     }
     if (!sleeps) return loop_->poll();
     // What comes from its sockets meanwhile is posted and sent by this thread itself.
-    loop_->wait(next_ns ? *next_ns - now : UINT64_MAX);
+    loop_->wait(until_ns < UINT64_MAX ? until_ns - now : UINT64_MAX);
     std::lock_guard guard(coordinator_.mutex);
-    coordinator_.asleep = false;
+    coordinator_.in_loop = false;
   }
 
   /// Whether what lies here is for a client that will wait in a moment. Under the mutex.

@@ -45,7 +45,8 @@ class Engine {
   virtual void notify() = 0;
   /// A client that is about to wait in a way of its own for what `ready` tells: it does the control
   /// thread's work meanwhile, if that one sleeps, until it is ready or there is nothing to do, and
-  /// at most about 200 us. Does not block; where it cannot, nothing happens.
+  /// at most about 200 us; of a process that waits for others, 1 ms. Where it cannot, nothing
+  /// happens.
   virtual void help(const std::function<bool()>&) {}
 
   virtual const Clock& clock() const = 0;

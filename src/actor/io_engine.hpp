@@ -13,8 +13,9 @@
 namespace seaway::actor {
 
 /// An engine whose control thread waits in an IoLoop: a message from another process wakes this one
-/// thread, which reads it, runs the actors that it is for, and writes what they answer. Clients
-/// that wait never take that thread's place.
+/// thread, which reads it, runs the actors that it is for, and writes what they answer. A client
+/// that calls and waits in turns takes its place, loop and all: it writes its call, and the answer
+/// wakes nobody else. In between the control thread looks at the sockets each 100 us.
 class IoEngine : public Engine {
  public:
   /// Begins and ends on the control thread, and lives as long as the actors do. What uses it is

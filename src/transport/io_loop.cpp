@@ -35,11 +35,11 @@ Status no_loop(const std::string& why) {
 
 IoLoop::State::State(Waker::Bell& its_bell, kj::AutoCloseFd&& timer)
     : bell(its_bell),
-      io(kj::setupAsyncIo()),
+      events(port),
+      scope(std::in_place, events),
       time(kj::mv(timer)),
-      bell_observer(io.unixEventPort, bell.descriptor.get(),
-                    kj::UnixEventPort::FdObserver::OBSERVE_READ),
-      time_observer(io.unixEventPort, time.get(), kj::UnixEventPort::FdObserver::OBSERVE_READ),
+      bell_observer(port, bell.descriptor.get(), kj::UnixEventPort::FdObserver::OBSERVE_READ),
+      time_observer(port, time.get(), kj::UnixEventPort::FdObserver::OBSERVE_READ),
       tasks(*this) {
   // A write to a connection that is gone is an error like any other.
   std::signal(SIGPIPE, SIG_IGN);
@@ -89,8 +89,8 @@ void IoLoop::State::arm(std::uint64_t most_ns) {
 
 kj::Promise<void> IoLoop::State::after(std::uint64_t pause_ns) {
   constexpr std::uint64_t kYearNs = 365ull * 24 * 3600 * kSecondNs;
-  return io.lowLevelProvider->getTimer().afterDelay(
-      static_cast<std::int64_t>(std::min(pause_ns, kYearNs)) * kj::NANOSECONDS);
+  return port.getTimer().afterDelay(static_cast<std::int64_t>(std::min(pause_ns, kYearNs)) *
+                                    kj::NANOSECONDS);
 }
 
 void IoLoop::State::notice() {
@@ -100,7 +100,7 @@ void IoLoop::State::notice() {
 }
 
 void IoLoop::State::run_ready() {
-  kj::evalLater([]() {}).wait(io.waitScope);
+  kj::evalLater([]() {}).wait(*scope);
 }
 
 Result<std::unique_ptr<IoLoop>> IoLoop::make() {
@@ -120,7 +120,7 @@ Result<std::unique_ptr<IoLoop>> IoLoop::make() {
 IoLoop::~IoLoop() = default;
 
 void IoLoop::poll() {
-  state_->io.unixEventPort.poll();
+  state_->port.poll();
   state_->run_ready();
 }
 
@@ -133,10 +133,25 @@ void IoLoop::wait(std::uint64_t most_ns) {
     state.waiter = kj::mv(noticed.fulfiller);
     state.due_ns = UINT64_MAX;
     if (most_ns != UINT64_MAX) state.arm(most_ns);
-    noticed.promise.wait(state.io.waitScope);
+    noticed.promise.wait(*state.scope);
     state.waiter = nullptr;
   }
   state.was_woken = false;
+}
+
+void IoLoop::leave() {
+  state_->bell.owner = std::thread::id();
+  state_->scope.reset();
+}
+
+bool IoLoop::enter() {
+  try {
+    state_->scope.emplace(state_->events);
+  } catch (const kj::Exception&) {
+    return false;  // Two loops in one thread.
+  }
+  state_->bell.owner = std::this_thread::get_id();
+  return true;
 }
 
 void IoLoop::Waker::wake() const {

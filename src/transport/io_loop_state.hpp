@@ -5,7 +5,9 @@
 #include <kj/async-io.h>
 #include <kj/async-unix.h>
 
+#include <atomic>
 #include <cstdint>
+#include <optional>
 #include <thread>
 
 #include "transport/io_loop.hpp"
@@ -17,7 +19,7 @@ struct IoLoop::Waker::Bell {
   explicit Bell(kj::AutoCloseFd&& event) : descriptor(kj::mv(event)) {}
 
   const kj::AutoCloseFd descriptor;
-  const std::thread::id owner = std::this_thread::get_id();
+  std::atomic<std::thread::id> owner = std::this_thread::get_id();  // None: nobody.
   State* state = nullptr;  // Of its owner alone; none: it has ended.
 };
 
@@ -42,8 +44,12 @@ struct IoLoop::State final : kj::TaskSet::ErrorHandler {
   kj::Promise<void> after(std::uint64_t pause_ns);
 
   Waker::Bell& bell;
-  kj::AsyncIoContext io;
-  kj::AutoCloseFd time;  // A timerfd: KJ's own timers count in milliseconds.
+  /// KJ warns of using a port in another thread than the one that made it, for the sake of signals,
+  /// of which this one captures none.
+  kj::UnixEventPort port;
+  kj::EventLoop events;
+  std::optional<kj::WaitScope> scope;  // Of the thread that it belongs to.
+  kj::AutoCloseFd time;                // A timerfd: KJ's own timers count in milliseconds.
   kj::UnixEventPort::FdObserver bell_observer;
   kj::UnixEventPort::FdObserver time_observer;
   std::uint64_t rings_ns = UINT64_MAX;  // When `time` does.

@@ -3,6 +3,7 @@
 #include "transport/socket_address.hpp"
 
 #include <kj/debug.h>
+#include <kj/thread.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -193,7 +194,7 @@ kj::Promise<Dialed> dial_one(IoLoop& loop, const std::string& text, const Addres
   };
   auto attempt = kj::heap<Attempt>();
   attempt->observer =
-      kj::heap<Observer>(loop.state().io.unixEventPort, descriptor.get(), Observer::OBSERVE_WRITE);
+      kj::heap<Observer>(loop.state().port, descriptor.get(), Observer::OBSERVE_WRITE);
   attempt->descriptor = kj::mv(descriptor);
   auto connected = attempt->observer->whenBecomesWritable();
   return connected.then([attempt = kj::mv(attempt), wrap, fail]() mutable {
@@ -220,25 +221,18 @@ kj::Promise<Dialed> dial_any(IoLoop& loop, std::string text, std::vector<Address
       });
 }
 
-/// KJ looks names up on a thread of its own; what it finds is numbers.
+/// Looks the name up on a thread of its own, which may take as long as it likes.
 kj::Promise<Dialed> dial_name(IoLoop& loop, const std::string& address) {
-  const std::string name = address.substr(kTcp.size());
-  return loop.state()
-      .io.provider->getNetwork()
-      .parseAddress(kj::StringPtr(name.c_str(), name.size()))
-      .then([&loop, address](kj::Own<kj::NetworkAddress>&& found) -> kj::Promise<Dialed> {
-        std::vector<Address> all;
-        const kj::String numbers = found->toString();
-        std::string_view rest(numbers.cStr(), numbers.size());
-        while (!rest.empty()) {
-          const std::string_view one = rest.substr(0, rest.find(','));
-          rest.remove_prefix(std::min(rest.size(), one.size() + 1));
-          auto some = tcp_addresses(std::string(kTcp) + std::string(one), AI_NUMERICHOST);
-          if (some.ok()) all.insert(all.end(), some->begin(), some->end());
-        }
-        if (all.empty()) return Dialed{nullptr, no_address(address), false};
-        return dial_any(loop, address, std::move(all), 0);
-      });
+  using Found = Result<std::vector<Address>>;
+  auto found = kj::newPromiseAndCrossThreadFulfiller<Found>();
+  kj::Thread([address, tell = kj::mv(found.fulfiller)]() mutable {
+    tell->fulfill(tcp_addresses(address, AI_ADDRCONFIG));
+  }).detach();
+  return found.promise.then([&loop, address](Found&& all) -> kj::Promise<Dialed> {
+    // As a machine that is not there (yet): names come and go with machines.
+    if (!all.ok()) return Dialed{nullptr, {StatusCode::kHostLost, all.status().message()}, false};
+    return dial_any(loop, address, std::move(*all), 0);
+  });
 }
 
 /// Shakes hands with whoever is there.
@@ -294,9 +288,8 @@ Listener::Listener(IoLoop& loop, std::string address, kj::AutoCloseFd&& descript
     : loop_(loop),
       address_(std::move(address)),
       descriptor_(kj::mv(descriptor)),
-      observer_(
-          kj::heap<kj::UnixEventPort::FdObserver>(loop.state().io.unixEventPort, descriptor_.get(),
-                                                  kj::UnixEventPort::FdObserver::OBSERVE_READ)),
+      observer_(kj::heap<kj::UnixEventPort::FdObserver>(
+          loop.state().port, descriptor_.get(), kj::UnixEventPort::FdObserver::OBSERVE_READ)),
       path_(std::move(path)) {
   struct stat file = {};
   if (!path_.empty() && ::lstat(path_.c_str(), &file) == 0) {

@@ -209,7 +209,7 @@ std::shared_ptr<const Descriptor> take_shared_descriptor(kj::AsyncIoStream& stre
 }
 
 kj::Own<kj::AsyncIoStream> wrap_socket(IoLoop& loop, kj::AutoCloseFd&& descriptor) {
-  return kj::heap<SocketStream>(loop.state().io.unixEventPort, kj::mv(descriptor));
+  return kj::heap<SocketStream>(loop.state().port, kj::mv(descriptor));
 }
 
 }  // namespace seaway::transport

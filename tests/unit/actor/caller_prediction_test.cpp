@@ -44,7 +44,7 @@ TEST_F(CallerPredictionTest, TrustsNoOtherThread) {
 }
 
 TEST_F(CallerPredictionTest, DoesNotTrustAThreadThatComputesBeforeItWaits) {
-  call(CallerPrediction::kScoreLikely, CallerPrediction::kPatienceNs);
+  call(CallerPrediction::kScoreLikely, CallerPrediction::kAnnouncedNs);
 
   EXPECT_FALSE(prediction_.spoke(self_, now_ns_));
 }
@@ -53,10 +53,19 @@ TEST_F(CallerPredictionTest, HasToEarnTrustAgainAfterAMiss) {
   call(CallerPrediction::kScoreLikely);
   prediction_.missed();
 
-  call(CallerPrediction::kScoreLikely - 1);
+  call(CallerPrediction::kMissCost - 1);
   EXPECT_FALSE(prediction_.is_likely());
   call(1);
   EXPECT_TRUE(prediction_.is_likely());
+}
+
+TEST_F(CallerPredictionTest, SoonLosesTrustInAThreadThatWaitsTooLateForWhatItLeavesLying) {
+  call(CallerPrediction::kScoreLikely, CallerPrediction::kPatienceNs);
+  EXPECT_TRUE(prediction_.is_likely());
+
+  call(1, CallerPrediction::kPatienceNs);
+
+  EXPECT_FALSE(prediction_.is_likely());
 }
 
 TEST_F(CallerPredictionTest, ForgivesAMissNowAndThen) {
@@ -79,7 +88,7 @@ TEST_F(CallerPredictionTest, IsWrongAtMostOnceInSoManyCalls) {
     }
   }
 
-  EXPECT_LE(misses, calls / CallerPrediction::kScoreLikely);
+  EXPECT_LE(misses, calls / CallerPrediction::kMissCost);
 }
 
 TEST_F(CallerPredictionTest, ForgetsACallerThatHasGoneQuiet) {
