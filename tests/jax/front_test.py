@@ -126,7 +126,8 @@ class ProgramsTest(unittest.TestCase):
         np.testing.assert_array_equal(doubled, [2] * 4)
         with self.assertRaises((RuntimeError, ValueError)) as gone:
             step(state, jnp.ones(4))
-        self.assertIn("has been deleted or donated", str(gone.exception))
+        # JAX 0.12 finds it itself, and older ones hear it from the plugin.
+        self.assertRegex(str(gone.exception), "has been deleted (or donated|with shape)")
 
     def test_a_program_that_was_compiled_runs_on_the_next_device_without_a_compiler(self):
         step = jax.jit(lambda x: jnp.tanh(x) @ x.T)
