@@ -23,6 +23,7 @@ def arguments():
     parser.add_argument("build", type=Path)
     parser.add_argument("patterns", nargs="*", help="parts of a test's or of a case's name")
     parser.add_argument("--suite", action="append", help="run this suite only")
+    parser.add_argument("--not-run", metavar="WHY", help="a line that says what is left out")
     parser.add_argument("--verbose", action="store_true", help="show what the tests print")
     return parser.parse_args()
 
@@ -129,6 +130,8 @@ def main():
     print(f"\n{len(names)} test programs in {time.monotonic() - started:.1f} s")
     for test, case in failures:
         print(f"  failed: {test}: {case}")
+    if options.not_run:
+        print(options.not_run)
     print(f"{passed} passed, {len(failures)} failed", flush=True)
     return 1 if failures else 0
 

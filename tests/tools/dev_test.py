@@ -121,24 +121,60 @@ class DevTest(unittest.TestCase):
             self.assertEqual(done.stdout, "0 passed, 0 failed, gpu not run\n")
             self.assertIn("not run: " + reason, done.stderr)
 
-    def test_a_plugin_that_was_fetched_is_not_fetched_again(self):
+    def fetched_jax(self):
+        """What ./dev jax has left in build/jax on a machine with no newer Python."""
         jax = self.tree / "build/jax"
         (jax / "include").mkdir(parents=True)
         (jax / "venv/bin").mkdir(parents=True)
         (self.tree / "tools/jax_packages.txt").write_text("plugin==1\n")
         (self.tree / "tools/jax_python.txt").write_text("jax==1\n")
+        (self.tree / "tools/jax_newer_python.txt").write_text("jax==2 --hash=sha256:0\n")
         (self.tree / "tools/make_wheel.py").write_text("print('a.whl')\n")
+        (self.tree / "tools/run_tests.py").write_text("import sys\nprint(sys.argv[2:])\n")
         for name in ("plugin.so", "include/pjrt_c_api.h"):
             (jax / name).touch()
         for name in ("python", "pip"):
             program = jax / "venv/bin" / name
-            program.write_text(f'#!/bin/bash\necho {name} "$@"\n')
+            program.write_text(f'#!/bin/bash\necho "${{0#*build/}}" "$@" >>"{self.calls}"\n')
             program.chmod(0o755)
         (jax / "packages.txt").write_text("plugin==1\njax==1\n")
+        for name in ("python3.13", "python3.12"):
+            self.fake(name, "exit 1")
+        return jax
+
+    def newer_python(self, jax):
+        """A Python that makes environments, by copying the one that is there."""
+        self.fake("python3.12", f'[ "$1" = -c ] || cp -r "{jax}/venv" "$3"')
+
+    def test_a_plugin_that_was_fetched_is_not_fetched_again(self):
+        self.fetched_jax()
         done = self.dev("jax", "--steps", "3", SEAWAY_SKIP_PACKAGES="1")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("a plugin and JAX are in build/jax already", done.stderr)
-        self.assertIn("demos/jax/train.py --steps 3", done.stdout)
+        self.assertIn("demos/jax/train.py --steps 3", self.calls.read_text())
+
+    def test_a_newer_jax_is_fetched_once_where_there_is_a_python_for_it(self):
+        self.newer_python(self.fetched_jax())
+        for fetches in (1, 0):
+            self.calls.write_text("")
+            done = self.dev("jax", SEAWAY_SKIP_PACKAGES="1")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.calls.read_text().count("jax/newer/venv/bin/pip download"), fetches)
+
+        tested = self.dev("test", "jax", SEAWAY_SKIP_PACKAGES="1")
+        self.assertEqual(tested.stdout, "['--suite', 'jax']\n")
+        self.assertRegex(self.calls.read_text(), "jax/newer/venv/bin/pip install .*a.whl")
+
+    def test_a_newer_jax_that_is_not_there_is_not_run_and_the_reason_is_said(self):
+        jax = self.fetched_jax()
+        done = self.dev("jax", SEAWAY_SKIP_PACKAGES="1")
+        self.assertIn("JAX 2 not fetched: no Python 3.12 or 3.13 here", done.stderr)
+        tested = self.dev("test", "jax", SEAWAY_SKIP_PACKAGES="1")
+        self.assertIn("'JAX 2 not run: no Python 3.12 or 3.13 here'", tested.stdout)
+
+        self.newer_python(jax)
+        tested = self.dev("test", "jax", SEAWAY_SKIP_PACKAGES="1")
+        self.assertIn("'JAX 2 not run: ./dev jax has not fetched it'", tested.stdout)
 
     def test_bad_usage_exits_1_and_help_exits_0(self):
         self.assertEqual(self.dev("help").returncode, 0)
