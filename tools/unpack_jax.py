@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 
 # What is looked for, by the end of its name in a package, and where it goes.
-WANTED = {"pjrt_c_api_cpu_plugin.so": "plugin.so", "include/pjrt_c_api.h": "include/pjrt_c_api.h"}
+WANTED = {"libpjrt_cpu.so": "plugin.so", "include/pjrt_c_api.h": "include/pjrt_c_api.h"}
 
 
 def unpack(wheels, target):

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 CHAIN = 128
+AHEAD = 32
 
 
 def median_us(call, times):
@@ -27,11 +28,19 @@ def median_us(call, times):
 
 
 def small_calls(times):
-    """x + 1 of eight numbers: one call, and 128 that follow from one another."""
+    """x + 1 of eight numbers: one of 32 calls ahead of their results, one whose result is waited for before the next
+    (and what is enqueued of it, by a core that has waited), and 128 that follow from one another."""
     step = jax.jit(lambda x: x + 1)
     x = jax.device_put(np.zeros(8, np.float32))
     jax.block_until_ready([step(x) for _ in range(500)])
-    enqueued, blocked = [], []
+    ahead, enqueued, blocked = [], [], []
+    for _ in range(times // AHEAD + 1):
+        results = []
+        for _ in range(AHEAD):
+            begin = time.perf_counter()
+            results.append(step(x))
+            ahead.append(time.perf_counter() - begin)
+        jax.block_until_ready(results)
     for _ in range(times):
         begin = time.perf_counter()
         result = step(x)
@@ -45,7 +54,8 @@ def small_calls(times):
             x = step(x)
         return x
 
-    figures = {"enqueue": float(np.median(enqueued)) * 1e6, "blocked": float(np.median(blocked)) * 1e6}
+    figures = {name: float(np.median(samples)) * 1e6
+               for name, samples in (("enqueue", ahead), ("blocked", blocked), ("enqueue_of_blocked", enqueued))}
     chain(x).block_until_ready()
     figures["chain"] = median_us(lambda: chain(x).block_until_ready(), times // 50 + 3)
     if jax.default_backend() == "seaway":
