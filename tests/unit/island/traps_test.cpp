@@ -5,6 +5,7 @@
 
 #include "sim/exhaustive/island_world.hpp"
 #include "unit/island/plans.hpp"
+#include "unit/sanitized.hpp"
 
 namespace seaway::island {
 namespace {
@@ -271,11 +272,7 @@ TEST(Traps, ACountOfOvertakesStarvesTheSmallOnesInstead) {
 /// more.
 TEST(Explorer, NoSmallWorldDeadlocksWhateverTheRulesAllow) {
   std::uint64_t states = 0, cut = 0;
-#if defined(__SANITIZE_ADDRESS__)
-  constexpr std::uint64_t kWorlds = 1'000;  // Each takes thirty times as long there.
-#else
-  constexpr std::uint64_t kWorlds = 10'000;
-#endif
+  constexpr std::uint64_t kWorlds = fewer_if_sanitized(10'000);
   for (std::uint64_t seed = 1; seed <= kWorlds; ++seed) {
     const IslandSpec spec = make_island_world(seed, Weakening::kNone, HostWeakening::kNone);
     const Exploration found = explore(spec, 1'000);

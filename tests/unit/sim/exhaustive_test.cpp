@@ -12,6 +12,7 @@
 #include "sim/exhaustive/conversation_world.hpp"
 #include "sim/exhaustive/island_world.hpp"
 #include "sim/exhaustive/small_worlds.hpp"
+#include "unit/sanitized.hpp"
 
 namespace seaway::exhaustive {
 namespace {
@@ -194,21 +195,27 @@ TEST(IslandWorlds, AreStuckWhereANewSchedulerIsNotToldWhatExists) {
 /// So they do while all is said again: worlds from seeds, whose schedulers are lost anywhere.
 TEST(IslandWorlds, FromSeedsAreCleanWhateverIsLost) {
   std::uint64_t states = 0;
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+  const std::uint64_t worlds = fewer_if_sanitized(300);
+  for (std::uint64_t seed = 1; seed <= worlds; ++seed) {
     IslandSpec spec = make_island_world(seed, Weakening::kNone, HostWeakening::kNone);
     (seed % 2 == 0 ? spec.schedulers_lost_max : spec.devices_lost_max) = 1;
     const Exploration found = explore(spec, 3'000);
     ASSERT_EQ(found.failure, "") << "seed " << seed;
     states += found.states;
   }
-  std::printf("300 worlds from seeds: %llu states\n", static_cast<unsigned long long>(states));
+  std::printf("%llu worlds from seeds: %llu states\n", static_cast<unsigned long long>(worlds),
+              static_cast<unsigned long long>(states));
 }
 
 TEST(IslandWorlds, AreCleanInAllOrdersWhateverIsLost) {
-  for (const SmallWorld& world : island_worlds())
-    if (world.name.find("overtaking") != std::string::npos ||
-        world.name.find("spilling") != std::string::npos)
-      expect_clean("islands:", world.name, world.explore({}));
+  for (const SmallWorld& world : island_worlds()) {
+    if (world.name.find("overtaking") == std::string::npos &&
+        world.name.find("spilling") == std::string::npos) {
+      continue;
+    }
+    expect_clean("islands:", world.name, world.explore({}));
+    if (kIsSanitized) break;
+  }
 }
 
 TEST(SmallWorlds, HaveNamesOfTheirOwn) {
