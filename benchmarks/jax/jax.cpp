@@ -38,8 +38,13 @@ struct Setting {
     return words;
   }
   Words own() const { return environment("cpu", {}); }
-  Words plugin_alone() const {
-    return environment("xcpu", {"PJRT_NAMES_AND_LIBRARY_PATHS=xcpu:" + plugin()});
+  /// With one device, as Seaway has it: such plugins share the cores among their devices, and split
+  /// sums by that. Writes how to `config`, for JAX.
+  Words plugin_alone(const std::string& config) const {
+    const nlohmann::json how = {{"library_path", plugin()},
+                                {"create_options", {{"cpu_device_count", 1}}}};
+    std::ofstream(config) << how.dump();
+    return environment("xcpu", {"PJRT_NAMES_AND_LIBRARY_PATHS=xcpu:" + config});
   }
   Words embedded() const { return environment("seaway", {"SEAWAY_JAX_BACKEND=" + plugin()}); }
   Words on_cluster(const std::string& address, const Words& more = {}) const {
@@ -216,7 +221,7 @@ Status run_jax(const BenchOptions& options, BenchReport& report) {
   if (!cluster.ok()) return cluster.status();
   const std::string address = (*cluster)->address();
   std::vector<Client> clients = {{"own", setting->own(), {}, {}},
-                                 {"plugin", setting->plugin_alone(), {}, {}},
+                                 {"plugin", setting->plugin_alone(script + ".plugin.json"), {}, {}},
                                  {"seaway", setting->embedded(), {}, {}},
                                  {"seaway_host", setting->on_cluster(address), {}, {}}};
   for (int turn = 0; turn < (options.quick ? 1 : 3); ++turn) {
