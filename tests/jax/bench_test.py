@@ -7,7 +7,7 @@ import unittest
 
 COMMAND = os.environ["SEAWAY_COMMAND"]
 
-FIGURES = {"enqueue", "blocked", "chain", "program", "perceptron", "transformer"}
+FIGURES = {"enqueue", "enqueue_of_blocked", "blocked", "chain", "program", "perceptron", "transformer"}
 METRICS = {f"jax.{name}_us" for name in FIGURES} | {f"jax.{name}" for name in (
     "blocked_over_own", "blocked_over_plugin", "chain_over_own", "chain_over_plugin", "control_round_trip_us",
     "enqueue_over_own", "host_blocked_more_in_round_trips", "host_enqueue_over_embedded",
