@@ -216,10 +216,10 @@ Status run_jax(const BenchOptions& options, BenchReport& report) {
   const ScratchDirectory scratch;
   const std::string script = scratch.path() + "/jax_speed.py";
   std::ofstream(script) << jax_scripts().front().text;
-  // Where the machine does something else meanwhile, that is no death.
-  const auto cluster = UpCluster::start(1, 1,
-                                        {"--backend", "pjrt:" + setting->plugin(), "--options",
-                                         "policy=shares", "--silence-ms", "5000"});
+  std::vector<std::string> words = {"--backend", "pjrt:" + setting->plugin(), "--options",
+                                    "policy=shares"};
+  words.insert(words.end(), kPatience.begin(), kPatience.end());
+  const auto cluster = UpCluster::start(1, 1, words);
   if (!cluster.ok()) return cluster.status();
   const std::string address = (*cluster)->address();
   std::vector<Client> clients = {{"own", setting->own(), {}, {}},

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,6 +12,10 @@
 #include "seaway/status.hpp"
 
 namespace seaway::benchmarks {
+
+/// Settings of a cluster that is not there to find deaths: where the machine does something else
+/// for a while, nobody has died.
+inline constexpr std::array<const char*, 2> kPatience = {"--silence-ms", "5000"};
 
 /// A new directory for sockets, its user's alone; it goes, with all that is in it, with this
 /// object.

@@ -27,7 +27,8 @@ Status TcpCluster::begin(std::uint32_t islands, std::uint32_t devices) {
                               directory + "/tokens", "--out", token});
   if (!made.ok()) return made.status();
   if (made->wait_for_end(kWaitS) != 0) return resource_exhausted("no token could be made");
-  const auto begin = [this](const std::vector<std::string>& words, const std::string& until) {
+  const auto begin = [this](std::vector<std::string> words, const std::string& until) {
+    words.insert(words.end(), kPatience.begin(), kPatience.end());
     auto command = Command::start(words);
     if (!command.ok()) return command.status();
     Status status = command->wait_for(until, kWaitS);
