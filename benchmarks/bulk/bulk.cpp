@@ -238,7 +238,7 @@ Status run_bulk(const BenchOptions& options, BenchReport& report) {
   if (Status reshards = add_resharding(options, fetch_gb_per_s, report); !reshards.ok()) {
     wire = reshards;
   }
-  auto cluster = UpCluster::start(2, 1, {kPatience.begin(), kPatience.end()});
+  auto cluster = UpCluster::start(2, 1);
   if (!cluster.ok()) return cluster.status();
   stay_on((*cluster)->process_of("host 0"), cores().front());
   stay_on((*cluster)->process_of("host 1"), cores().back());

@@ -27,7 +27,6 @@ class Island {
  public:
   static Result<std::unique_ptr<Island>> start(int hosts, const std::string& algorithm) {
     std::vector<std::string> words = {"--hosts", std::to_string(hosts)};
-    words.insert(words.end(), kPatience.begin(), kPatience.end());
     if (algorithm != "auto") words.insert(words.end(), {"--options", "all_reduce=" + algorithm});
     auto cluster = UpCluster::start(1, static_cast<std::uint32_t>(hosts), words);
     if (!cluster.ok()) return cluster.status();

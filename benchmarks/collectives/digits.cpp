@@ -31,9 +31,7 @@ Result<double> learn(std::vector<std::string> words, int batch) {
 
 Status run_digits(const BenchOptions& options, BenchReport& report) {
   const int batch = options.quick ? 96 : 512;
-  std::vector<std::string> words = {"--hosts", "2"};
-  words.insert(words.end(), kPatience.begin(), kPatience.end());
-  const auto cluster = UpCluster::start(2, 4, words);
+  const auto cluster = UpCluster::start(2, 4, {"--hosts", "2"});
   if (!cluster.ok()) return cluster.status();
   std::vector<double> here, there, shares;
   for (int pair = 0; pair < (options.quick ? 1 : 5); ++pair) {

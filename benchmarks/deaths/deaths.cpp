@@ -200,7 +200,8 @@ Status load_hosts(const UpCluster& cluster, double seconds, BenchReport& report)
 }  // namespace
 
 Status run_deaths(const BenchOptions& options, BenchReport& report) {
-  auto cluster = UpCluster::start(options.quick ? 3 : kIslands, 1);
+  auto cluster =
+      UpCluster::start(options.quick ? 3 : kIslands, 1, {}, UpCluster::Silence::kDefault);
   if (!cluster.ok()) return cluster.status();
   const double load_s = options.load_s > 0 ? options.load_s : options.quick ? 1 : 20;
   if (Status status = load_hosts(**cluster, load_s, report); !status.ok()) return status;

@@ -216,10 +216,8 @@ Status run_jax(const BenchOptions& options, BenchReport& report) {
   const ScratchDirectory scratch;
   const std::string script = scratch.path() + "/jax_speed.py";
   std::ofstream(script) << jax_scripts().front().text;
-  std::vector<std::string> words = {"--backend", "pjrt:" + setting->plugin(), "--options",
-                                    "policy=shares"};
-  words.insert(words.end(), kPatience.begin(), kPatience.end());
-  const auto cluster = UpCluster::start(1, 1, words);
+  const auto cluster = UpCluster::start(
+      1, 1, {"--backend", "pjrt:" + setting->plugin(), "--options", "policy=shares"});
   if (!cluster.ok()) return cluster.status();
   const std::string address = (*cluster)->address();
   std::vector<Client> clients = {{"own", setting->own(), {}, {}},

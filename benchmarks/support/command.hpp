@@ -13,8 +13,8 @@
 
 namespace seaway::benchmarks {
 
-/// Settings of a cluster that is not there to find deaths: where the machine does something else
-/// for a while, nobody has died.
+/// Settings of clusters that are not measured for how they find deaths: a process that gets no time
+/// for a second has not died.
 inline constexpr std::array<const char*, 2> kPatience = {"--silence-ms", "5000"};
 
 /// A new directory for sockets, its user's alone; it goes, with all that is in it, with this

@@ -18,6 +18,7 @@
 #include <sstream>
 
 #include "base/clock.hpp"
+#include "benchmarks/support/command.hpp"
 #include "benchmarks/support/measure.hpp"
 #include "cluster/process.hpp"
 
@@ -41,7 +42,8 @@ std::vector<std::string> words_of(const fs::path& process) {
 }  // namespace
 
 Result<std::unique_ptr<UpCluster>> UpCluster::start(std::uint32_t islands, std::uint32_t devices,
-                                                    const std::vector<std::string>& more) {
+                                                    const std::vector<std::string>& more,
+                                                    Silence silence) {
   std::string place = (fs::temp_directory_path() / "seaway-bench-XXXXXX").string();
   if (!mkdtemp(place.data())) return resource_exhausted("no directory could be made at " + place);
   std::unique_ptr<UpCluster> cluster(new UpCluster(islands));
@@ -57,6 +59,9 @@ Result<std::unique_ptr<UpCluster>> UpCluster::start(std::uint32_t islands, std::
                                     "--islands",   std::to_string(islands),
                                     "--devices",   std::to_string(devices),
                                     "--directory", place};
+  if (silence == Silence::kPatient) {
+    words.insert(words.end(), kPatience.begin(), kPatience.end());
+  }
   words.insert(words.end(), more.begin(), more.end());
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

@@ -19,10 +19,14 @@ namespace seaway::benchmarks {
 /// processes. One thread.
 class UpCluster {
  public:
+  /// When a process that says nothing counts as dead: late (kPatience), or as users have it.
+  enum class Silence : std::uint8_t { kPatient, kDefault };
+
   /// `more`: further words of the command line. Returns when it is ready. Errors: kInvalidArgument
   /// when it is not.
   static Result<std::unique_ptr<UpCluster>> start(std::uint32_t islands, std::uint32_t devices,
-                                                  const std::vector<std::string>& more = {});
+                                                  const std::vector<std::string>& more = {},
+                                                  Silence silence = Silence::kPatient);
   ~UpCluster();
   UpCluster(const UpCluster&) = delete;
   UpCluster& operator=(const UpCluster&) = delete;

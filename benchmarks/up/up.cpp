@@ -32,7 +32,7 @@ Status run_up(const BenchOptions& options, BenchReport& report) {
   for (int i = 0; i < (options.quick ? 1 : 7); ++i) {
     cluster.reset();
     const std::uint64_t begin_ns = now_ns();
-    auto started = UpCluster::start(kHosts, 1);
+    auto started = UpCluster::start(kHosts, 1, {}, UpCluster::Silence::kDefault);
     if (!started.ok()) return started.status();
     cluster = std::move(*started);
     const auto worker = Worker::make(cluster->address(), kHosts - 1, 2, 1);
