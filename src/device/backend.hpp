@@ -16,6 +16,8 @@
 
 namespace seaway::device {
 
+struct ForeseenGang;
+
 /// One gang ready to run on this host: all its inputs are there, all its room is reserved.
 struct GangWork {
   const function::Executable* executable = nullptr;
@@ -27,6 +29,7 @@ struct GangWork {
   Stamp stamp = 0;                          // Of its run.
   /// Nothing else of this host runs now, or could run beside it before long.
   bool is_alone = false;
+  const ForeseenGang* next = nullptr;  // Of work that looks_ahead(), if there is one.
 
   /// Where its shards run.
   std::span<const DeviceId> devices() const {
@@ -34,6 +37,18 @@ struct GangWork {
   }
   /// Its place in its program.
   std::uint32_t position() const { return plan->gangs[gang].position; }
+};
+
+/// The gang that will be started behind another one on its device, if that ends well. It is no
+/// order: a backend may begin it, but whatever comes of that is seen by nobody before it is
+/// started.
+struct ForeseenGang {
+  static constexpr std::uint32_t kIsThere = UINT32_MAX;
+
+  GangWork work;  // Without outputs and scratch. What operands lie in does not change meanwhile.
+  /// Of each operand, which output of the gang ahead it is, and it has no address then; or
+  /// kIsThere.
+  std::span<const std::uint32_t> made;
 };
 
 /// A stage of a gang whose shards are on several hosts: see Executable::stages().
@@ -109,6 +124,12 @@ class Backend {
   /// Starts `work`; `done` is called once, on the control thread: later, or before the call returns
   /// if the work is known to be short.
   virtual void start(const GangWork& work, std::uint64_t cost_ns, GangDone done) = 0;
+  /// Whether start() makes something of GangWork::next. Only where it ends before start() returns:
+  /// then the next gang is started before anything else is on its device, or is forgotten.
+  virtual bool looks_ahead(const GangWork&) const { return false; }
+  /// What start() was told of as the next gang will not be started, or not now. Returns when
+  /// nothing reads what it works with.
+  virtual void forget_next() {}
   /// Runs one stage, about `cost_ns` in all, on the devices of this host that its shards are on;
   /// `done` is called once, on the control thread, and before the call returns if the stage is
   /// short; here always.

@@ -22,6 +22,7 @@
 #include "device/backend.hpp"
 #include "device/device_state.hpp"
 #include "device/exchanges.hpp"
+#include "device/foreseen.hpp"
 #include "device/gang_stages.hpp"
 #include "device/host_outbox.hpp"
 #include "device/host_plan.hpp"
@@ -360,6 +361,15 @@ class HostCore {
                   const Status& cause) const;
   void start_beside(std::uint64_t sequence);
   bool is_alone(std::uint64_t sequence) const;
+
+  // host_foresight.cpp: what stands behind a gang that runs.
+  bool find_next(std::uint64_t sequence, Foreseen& next) const;
+  bool foresee_operand(PartRun& part, const ValueSlot& slot, const Entry& ahead);
+  const ForeseenGang* foresee(std::uint64_t sequence);
+  void begin_foreseen(std::uint64_t sequence, std::uint32_t gang);
+  void end_foreseen(std::uint64_t sequence, std::uint32_t gang);
+  void forget_foreseen();
+
   void hand_over(StartedGang& gang);
   void end_beside(std::uint64_t ticket, GangEnd end);
   void give_up(const StartedGang& gang, DeviceId laggard, std::uint64_t now_ns);
@@ -560,6 +570,8 @@ class HostCore {
   std::uint64_t pending_base_ = 0;         // Sequence number of pending_[0].
   std::optional<DeviceId> unlaunched_on_;  // Who did not launch the gang that ran in line.
   std::vector<StartedGang> started_;
+  bool may_look_ahead_ = false;  // What is started now, and the next one, have their turn at once.
+  Foreseen foreseen_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, SpreadGang> spread_;  // By sequence and gang.
   std::uint64_t last_spread_ = 0;                                         // See ExchangeId.
   Exchanges exchanges_;

@@ -87,6 +87,7 @@ bool HostCore::advance() {
     pending_base_ += pending_begin_;
     pending_begin_ = 0;
   }
+  forget_foreseen();
   if (!arming_.empty()) arm_ready_parts();
   if (!forgotten_plans_.empty()) drop_forgotten_plans();
   if (spilled_.tiers) move_spilled();
@@ -108,11 +109,15 @@ bool HostCore::run_entry(std::uint64_t sequence, std::uint64_t& burst_ns) {
                          run_short_gangs(sequence, burst_ns);
     if (!has_run) {
       burst_ns += gang.cost_ns * gang.shards + kGangOverheadNs;
+      may_look_ahead_ = burst_ns <= kBurstNs;
       start(sequence);
+      may_look_ahead_ = false;
     }
     if (entry.state == Entry::State::kDone) return true;
     if (entry.state == Entry::State::kRunning) return false;
-    if (burst_ns > kBurstNs || !is_ready(*entry.part, entry.gang)) return false;
+    if (burst_ns > kBurstNs || SEAWAY_FAULT(kHostYields) || !is_ready(*entry.part, entry.gang)) {
+      return false;
+    }
   }
 }
 
@@ -183,6 +188,7 @@ void HostCore::start(std::uint64_t sequence) {
   PartRun& part = *entry.part;
   const std::uint32_t gang = entry.gang;
   const GangPlan& plan = part.plan->gangs[gang];
+  if (foreseen_.is_known && !part.has_failed()) begin_foreseen(sequence, gang);
   if (!part.has_failed() && is_any_lost(plan.mask)) {
     if (Status loss = lost_gang(part, gang); !loss.ok()) fail_gang(part, gang, loss);
   }
@@ -191,6 +197,7 @@ void HostCore::start(std::uint64_t sequence) {
     if (Status damage = check_operands(part, gang); !damage.ok()) fail_gang(part, gang, damage);
   }
   if (part.has_failed()) {
+    forget_foreseen();
     events_.record({.time_ns = clock_.now_ns(),
                     .stamp = part.stamp,
                     .object = part.run,

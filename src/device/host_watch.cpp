@@ -131,6 +131,10 @@ void HostCore::hand_over(StartedGang& started) {
   started.due_ns = limit_ns > kNever - started.begin_ns ? kNever : started.begin_ns + limit_ns;
   GangWork work = work_of(part, gang);
   work.is_alone = is_alone(started.sequence);
+  if (foreseen_.is_known) end_foreseen(started.sequence, gang);
+  if (!started.is_replay && started_.size() == 1 && backend_.looks_ahead(work)) {
+    work.next = foresee(started.sequence);
+  }
   std::vector<function::ShardedBuffer> room;
   if (started.is_replay) {
     room = replay_room(part, gang);

@@ -21,6 +21,14 @@ struct PjrtBackend::Job {
   bool is_given_up = false;  // Guarded by Shared::mutex.
 };
 
+/// A gang that is enqueued before it is started, behind the one that runs here.
+struct PjrtBackend::Ahead {
+  Stamp stamp = 0;
+  std::uint32_t gang = 0;
+  std::shared_ptr<const PjrtExecutable> executable;
+  std::shared_ptr<PjrtExecutable::Launch> launch;
+};
+
 /// What threads that hang may outlive the backend with.
 struct PjrtBackend::Shared {
   std::mutex mutex;
@@ -29,7 +37,7 @@ struct PjrtBackend::Shared {
   bool is_open = true;
   std::size_t compiling = 0;
   std::vector<std::shared_ptr<Job>> running;  // Those given up as well, until they end.
-  bool runs_here = false;                     // One on the control thread.
+  bool runs_here = false;                     // One on the control thread, or one is ahead.
   // The backend's, until it is closed.
   actor::Engine* engine = nullptr;
   std::function<void()> on_progress;
@@ -126,7 +134,7 @@ void PjrtBackend::start(const device::GangWork& work, std::uint64_t cost_ns,
   if (executable == nullptr) return host_.start(work, cost_ns, std::move(done));
   SEAWAY_CHECK(work.devices().size() == work.shards, work.devices().size(), work.shards);
   const std::uint64_t expected_ns = work.shards == 1 ? executable->expected_ns() : Pace::kUnknown;
-  if (expected_ns <= (work.is_alone ? limits_.here_alone_ns : limits_.here_ns)) {
+  if (is_ahead(work) || expected_ns <= (work.is_alone ? limits_.here_alone_ns : limits_.here_ns)) {
     return run_here(work, *executable, std::move(done));
   }
   const auto job = make_job(work, *executable, std::move(done));
@@ -167,29 +175,84 @@ std::shared_ptr<PjrtBackend::Job> PjrtBackend::make_job(const device::GangWork& 
 /// What it finds out about a device is told later, as by any other gang.
 void PjrtBackend::run_here(const device::GangWork& work, const PjrtExecutable& executable,
                            device::GangDone done) {
-  {
-    std::lock_guard guard(shared_->mutex);
-    if (!shared_->is_open) return;
-    shared_->runs_here = true;
-  }
-  const Clock& clock = shared_->engine->clock();
-  const std::uint64_t begin_ns = clock.now_ns();
-  WaitsFor waits_for = 0;
-  LaunchEnd end = executable.launch(work.operands, work.outputs, work.devices(), waits_for);
-  const std::uint64_t end_ns = clock.now_ns();
+  auto launch = take_ahead(work);
   bool is_open = false;
   {
     std::lock_guard guard(shared_->mutex);
-    shared_->runs_here = false;
     is_open = shared_->is_open;
+    if (is_open) shared_->runs_here = true;
   }
-  if (!is_open) return shared_->changed.notify_all();
+  if (!is_open) {
+    if (launch) executable.abandon(*launch);
+    return static_cast<void>(end_here());
+  }
+  const Clock& clock = shared_->engine->clock();
+  const std::uint64_t begin_ns = clock.now_ns();
+  // One that was ahead has had the device since the one before it ended.
+  const std::uint64_t from_ns = launch ? last_end_ns_ : begin_ns;
+  WaitsFor waits_for = 0;
+  LaunchEnd end;
+  if (!launch && work.next) launch = executable.enqueue(work.operands, work.devices(), nullptr, {});
+  if (launch) {
+    if (work.next) enqueue(*work.next, *launch);
+    end = executable.finish(*launch, work.outputs, waits_for);
+    launch.reset();
+  } else {
+    end = executable.launch(work.operands, work.outputs, work.devices(), waits_for);
+  }
+  last_end_ns_ = clock.now_ns();
+  if (!end_here()) return forget_next();
   if (end.refused || end.lost) {
     const auto job = make_job(work, executable, std::move(done));
     return PjrtBackend::end(shared_, job, std::move(end), begin_ns);
   }
-  executable.took(end_ns - begin_ns);
-  done({.status = std::move(end.status), .begin_ns = begin_ns, .end_ns = end_ns});
+  executable.took(last_end_ns_ - from_ns);
+  done({.status = std::move(end.status), .begin_ns = begin_ns, .end_ns = last_end_ns_});
+}
+
+bool PjrtBackend::looks_ahead(const device::GangWork& work) const {
+  const auto* const executable = dynamic_cast<const PjrtExecutable*>(work.executable);
+  if (executable == nullptr || target_.way != InputWay::kLent) return false;
+  if (work.shards != 1 || !work.is_alone) return false;
+  const std::uint64_t expected_ns = executable->expected_ns();
+  return expected_ns >= limits_.ahead_ns && expected_ns <= limits_.here_alone_ns;
+}
+
+void PjrtBackend::enqueue(const device::ForeseenGang& next, const PjrtExecutable::Launch& before) {
+  const auto* const executable = dynamic_cast<const PjrtExecutable*>(next.work.executable);
+  if (executable == nullptr || ahead_ || executable->expected_ns() > limits_.here_alone_ns) {
+    return;
+  }
+  static_assert(PjrtExecutable::kIsThere == device::ForeseenGang::kIsThere);
+  auto launch = executable->enqueue(next.work.operands, next.work.devices(), &before, next.made);
+  if (!launch) return;
+  ahead_ = std::make_unique<Ahead>(
+      Ahead{next.work.stamp, next.work.gang, executable->shared_from_this(), std::move(launch)});
+}
+
+bool PjrtBackend::is_ahead(const device::GangWork& work) const {
+  return ahead_ && ahead_->stamp == work.stamp && ahead_->gang == work.gang;
+}
+
+/// Null: it is not enqueued.
+std::shared_ptr<PjrtExecutable::Launch> PjrtBackend::take_ahead(const device::GangWork& work) {
+  if (!is_ahead(work)) return nullptr;
+  return std::move(std::exchange(ahead_, nullptr)->launch);
+}
+
+void PjrtBackend::forget_next() {
+  if (!ahead_) return;
+  ahead_->executable->abandon(*ahead_->launch);
+  ahead_.reset();
+  (void)end_here();
+}
+
+/// Nothing runs here any more, but for what is ahead. False: the backend is closed.
+bool PjrtBackend::end_here() {
+  std::lock_guard guard(shared_->mutex);
+  shared_->runs_here = ahead_ != nullptr;
+  if (!shared_->is_open) shared_->changed.notify_all();
+  return shared_->is_open;
 }
 
 void PjrtBackend::end(const std::shared_ptr<Shared>& shared, const std::shared_ptr<Job>& job,

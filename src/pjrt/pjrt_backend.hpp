@@ -32,6 +32,9 @@ class PjrtBackend final : public device::Backend {
     std::uint64_t here_ns = 50'000;
     /// And one of so long where nothing else could run meanwhile.
     std::uint64_t here_alone_ns = 500'000;
+    /// Where another one stands behind a gang of at least so long on the control thread, that one
+    /// is enqueued before this one has ended, and begins without a word in between.
+    std::uint64_t ahead_ns = 40'000;
   };
 
   PjrtBackend(actor::Engine& engine, function::TbbParallelism& arena,
@@ -50,6 +53,8 @@ class PjrtBackend final : public device::Backend {
   bool runs_inline(std::uint64_t) const override { return false; }
   Status run(const device::GangWork& work, std::optional<DeviceId>& unlaunched_on) override;
   void start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) override;
+  bool looks_ahead(const device::GangWork& work) const override;
+  void forget_next() override;
   void start_stage(const device::StageWork& work, std::uint64_t cost_ns,
                    device::GangDone done) override;
   /// The device that is waited for. One that a plugin's call hangs on has no other way to end. None
@@ -69,6 +74,11 @@ class PjrtBackend final : public device::Backend {
                                        const PjrtExecutable& executable, device::GangDone done);
   void run_here(const device::GangWork& work, const PjrtExecutable& executable,
                 device::GangDone done);
+  struct Ahead;
+  bool is_ahead(const device::GangWork& work) const;
+  bool end_here();
+  std::shared_ptr<PjrtExecutable::Launch> take_ahead(const device::GangWork& work);
+  void enqueue(const device::ForeseenGang& next, const PjrtExecutable::Launch& before);
   static void end(const std::shared_ptr<Shared>& shared, const std::shared_ptr<Job>& job,
                   LaunchEnd launched, std::uint64_t begin_ns);
 
@@ -77,6 +87,8 @@ class PjrtBackend final : public device::Backend {
   device::CpuBackend host_;
   const std::shared_ptr<Shared> shared_;
   std::unique_ptr<actor::Background> gangs_, compilations_;  // None after close().
+  std::unique_ptr<Ahead> ahead_;   // While it is there, Shared::runs_here is set.
+  std::uint64_t last_end_ns_ = 0;  // Of what ran here.
 };
 
 }  // namespace seaway::pjrt

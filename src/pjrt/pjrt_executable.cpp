@@ -1,4 +1,4 @@
-// Compiling a function for a plugin, and running gangs of it there.
+// Compiling a function for a plugin, and what it looks like; pjrt_launch.cpp runs gangs of it.
 
 #include "pjrt/pjrt_executable.hpp"
 
@@ -72,40 +72,7 @@ std::size_t bytes_of(std::span<const TensorType> types) {
   return bytes;
 }
 
-/// Values without a byte have no address; plugins want one.
-const std::byte* address_of(const function::ShardedBuffer& buffer, std::size_t shard) {
-  alignas(64) static constexpr std::byte kNothing[64] = {};
-  return buffer.base == nullptr ? kNothing : buffer.shard(shard);
-}
-
-void keep_first(Status& status, Status next) {
-  if (status.ok()) status = std::move(next);
-}
-
 }  // namespace
-
-/// What one launch has in the plugin. Ends in the opposite order: results first, code last. Lists
-/// have one shard's behind the other's; those of small gangs need no memory of their own.
-struct PjrtExecutable::Gang {
-  Gang(std::span<const function::ShardedBuffer> from, std::span<const function::ShardedBuffer> to,
-       std::span<const std::uint32_t> where, std::shared_ptr<const Code> what)
-      : operands(from), outputs(to), devices(where), code(std::move(what)) {}
-
-  const std::span<const function::ShardedBuffer> operands, outputs;
-  const std::span<const std::uint32_t> devices;
-  const std::shared_ptr<const Code> code;
-  alignas(std::max_align_t) std::byte room[4096];
-  std::pmr::monotonic_buffer_resource memory{room, sizeof room};
-  std::pmr::vector<LentBuffer> lent{&memory};    // Of each shard, its operands,
-  std::pmr::vector<Promises> promised{&memory};  // or these.
-  std::pmr::vector<Buffer> results{&memory};     // Of each shard that was enqueued.
-  std::pmr::vector<Event> complete{&memory};     // Of each shard that was enqueued.
-
-  abi::Buffer* operand(std::size_t shard, std::size_t index, std::size_t count) const {
-    return promised.empty() ? lent[shard * count + index].buffer.get()
-                            : promised[shard].buffers[index].get();
-  }
-};
 
 PjrtExecutable::PjrtExecutable(Target target, const function::Graph& graph,
                                const function::AxisSizes& axes, Limits limits)
@@ -232,20 +199,6 @@ function::OutputOperandPairs PjrtExecutable::in_place() const {
   return pairs;
 }
 
-/// Of a foreign program that spans, each value is one shard's; else all shards have a part of it.
-const std::byte* PjrtExecutable::operand_at(const Gang& gang, std::size_t operand,
-                                            std::size_t shard) const {
-  if (foreign_ && spans_ > 0)
-    return address_of(gang.operands[shard * parameters_.size() + operand], 0);
-  return address_of(gang.operands[operand], shard);
-}
-
-std::byte* PjrtExecutable::output_at(const Gang& gang, std::size_t output,
-                                     std::size_t shard) const {
-  if (foreign_ && spans_ > 0) return gang.outputs[shard * outputs_.size() + output].base;
-  return gang.outputs[output].shard(shard);
-}
-
 std::size_t PjrtExecutable::device_lists() const {
   std::lock_guard guard(mutex_);
   return codes_.size();
@@ -305,17 +258,16 @@ Status PjrtExecutable::check(const Code& code) const {
   return protocol_error("the plugin's program gives" + there + ", and the function" + here);
 }
 
-Status PjrtExecutable::check(std::span<const function::ShardedBuffer> operands,
-                             std::span<const function::ShardedBuffer> outputs,
-                             std::span<const std::uint32_t> devices) const {
-  const auto wrong = [this](const std::string& what) {
-    return invalid_argument("function " + name_ + ": " + what);
-  };
-  if (operands.size() != all_parameters_.size() || outputs.size() != all_outputs_.size()) {
-    return wrong(std::to_string(operands.size()) + " operands and " +
-                 std::to_string(outputs.size()) + " outputs, where it has " +
-                 std::to_string(all_parameters_.size()) + " and " +
-                 std::to_string(all_outputs_.size()));
+Status PjrtExecutable::wrong(const std::string& what) const {
+  return invalid_argument("function " + name_ + ": " + what);
+}
+
+Status PjrtExecutable::check_operands(std::span<const function::ShardedBuffer> operands,
+                                      std::span<const std::uint32_t> devices,
+                                      std::span<const std::uint32_t> made) const {
+  if (operands.size() != all_parameters_.size()) {
+    return wrong(std::to_string(operands.size()) + " operands, where it has " +
+                 std::to_string(all_parameters_.size()));
   }
   if (devices.empty() || (spans_ > 0 && devices.size() != spans_)) {
     return wrong(std::to_string(devices.size()) + " shards, where it spans " +
@@ -327,9 +279,18 @@ Status PjrtExecutable::check(std::span<const function::ShardedBuffer> operands,
                  std::to_string(target_.client->devices().size()));
   }
   for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (!made.empty() && made[i] != kIsThere) continue;
     if (operands[i].base == nullptr && all_parameters_[i].bytes() > 0) {
       return wrong("operand " + std::to_string(i) + " is nowhere");
     }
+  }
+  return {};
+}
+
+Status PjrtExecutable::check_outputs(std::span<const function::ShardedBuffer> outputs) const {
+  if (outputs.size() != all_outputs_.size()) {
+    return wrong(std::to_string(outputs.size()) + " outputs, where it has " +
+                 std::to_string(all_outputs_.size()));
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].base == nullptr && all_outputs_[i].bytes() > 0) {
@@ -348,198 +309,6 @@ Status PjrtExecutable::run(std::span<const function::ShardedBuffer> operands,
   for (std::size_t s = 0; s < shards; ++s) devices.push_back(static_cast<std::uint32_t>(s % count));
   WaitsFor waits_for = 0;
   return launch(operands, outputs, devices, waits_for).status;
-}
-
-LaunchEnd PjrtExecutable::launch(std::span<const function::ShardedBuffer> operands,
-                                 std::span<const function::ShardedBuffer> outputs,
-                                 std::span<const std::uint32_t> devices,
-                                 WaitsFor& waits_for) const {
-  LaunchEnd end;
-  end.status = check(operands, outputs, devices);
-  if (!end.status.ok()) return end;
-  std::size_t refused = 0;
-  const auto charge = target_.ledger->charge(devices, scratch_bytes_, refused);
-  if (!charge.ok()) return {.status = charge.status(), .refused = refused};
-  auto code = code_for(devices);
-  if (!code.ok()) return {.status = code.status()};
-  Gang gang(operands, outputs, devices, std::move(*code));
-  Status status = give_operands(gang);
-  if (status.ok()) status = execute(gang, waits_for, end);
-  if (!gang.promised.empty()) {
-    if (status.ok()) {
-      status = keep_promises(gang);
-    } else {
-      break_promises(gang, 0, status);
-    }
-  }
-  // Whatever has happened: what is enqueued reads operands, which go back to others now.
-  keep_first(status, wait_for_shards(gang, waits_for, end));
-  keep_first(status, give_back(gang));
-  // Operands are the host's again by now: an output may lie where one of them was.
-  if (status.ok()) status = copy_outputs(gang);
-  if (!status.ok()) {
-    end.status =
-        Status(status.code(), "function " + name_ + " on plugin " +
-                                  target_.client->plugin().path() + ": " + status.message());
-  }
-  return end;
-}
-
-Status PjrtExecutable::give_operands(Gang& gang) const {
-  const Client& client = *target_.client;
-  for (std::size_t s = 0; s < gang.devices.size(); ++s) {
-    const PluginDevice& device = client.devices()[gang.devices[s]];
-    if (target_.way == InputWay::kPromised && !parameters_.empty()) {
-      auto promises = client.promise(device, parameters_);
-      if (!promises.ok()) return promises.status();
-      gang.promised.push_back(std::move(*promises));
-      continue;
-    }
-    gang.lent.reserve(gang.devices.size() * parameters_.size());
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      auto lent = client.lend(device, parameters_[i], operand_at(gang, i, s));
-      if (!lent.ok()) return lent.status();
-      gang.lent.push_back(std::move(*lent));
-    }
-  }
-  return {};
-}
-
-/// One call for all devices where they meet, with a number that no other gang has; else one each.
-Status PjrtExecutable::execute(Gang& gang, WaitsFor& waits_for, LaunchEnd& end) const {
-  const Client& client = *target_.client;
-  const std::size_t shards = gang.devices.size();
-  const std::size_t at_once = spans_ > 0 ? shards : 1;
-  const std::size_t operand_count = parameters_.size(), result_count = outputs_.size();
-  std::pmr::vector<abi::Buffer*> operands(at_once * operand_count, &gang.memory);
-  std::pmr::vector<abi::Buffer*> results(at_once * result_count, &gang.memory);
-  std::pmr::vector<abi::Buffer* const*> operand_lists(at_once, &gang.memory);
-  std::pmr::vector<abi::Buffer**> result_lists(at_once, &gang.memory);
-  std::pmr::vector<abi::Event*> complete(at_once, &gang.memory);
-  for (std::size_t i = 0; i < at_once; ++i) {
-    operand_lists[i] = operands.data() + i * operand_count;
-    result_lists[i] = results.data() + i * result_count;
-  }
-  gang.results.reserve(shards * result_count);
-  gang.complete.reserve(shards);
-  abi::ExecuteOptions options;
-  options.head.struct_size = abi::size_of<abi::ExecuteOptions>();
-  options.launch_id = target_.client->next_launch();
-  // What is lent is not the plugin's to write to, whatever a foreign program says.
-  if (target_.way == InputWay::kLent) {
-    options.not_donated = not_donated_.data();
-    options.not_donated_count = not_donated_.size();
-  }
-  for (std::size_t first = 0; first < shards; first += at_once) {
-    waits_for = static_cast<std::uint32_t>(first);
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-      operands[i] = gang.operand(first + i / operand_count, i % operand_count, operand_count);
-    }
-    abi::LoadedExecutableExecute args;
-    args.executable = gang.code->loaded.get();
-    args.options = &options;
-    args.arguments = operand_lists.data();
-    args.devices = at_once;
-    args.arguments_count = operand_count;
-    args.outputs = result_lists.data();
-    args.complete_events = complete.data();
-    if (spans_ == 0) args.execute_device = client.devices()[gang.devices[first]].device;
-    if (Status status = call(client.api(), args); !status.ok()) {
-      if (status.code() == StatusCode::kResourceExhausted ||
-          status.code() == StatusCode::kDeviceLost) {
-        end.refused = first;
-      }
-      return status;
-    }
-    for (abi::Buffer* const result : results) gang.results.emplace_back(client.api(), result);
-    for (abi::Event* const event : complete) gang.complete.emplace_back(client.api(), event);
-  }
-  return {};
-}
-
-/// Those from `first` on, counted over all shards, become poison: nobody waits for them for ever.
-void PjrtExecutable::break_promises(Gang& gang, std::size_t first, const Status& cause) const {
-  const std::size_t count = parameters_.size();
-  for (std::size_t i = first; i < gang.promised.size() * count; ++i) {
-    Promises& promises = gang.promised[i / count];
-    if (!target_.client->poison(promises, i % count, cause).ok()) promises.transfers.reset();
-    if (!promises.transfers) i = (i / count + 1) * count - 1;
-  }
-}
-
-Status PjrtExecutable::keep_promises(Gang& gang) const {
-  const Client& client = *target_.client;
-  Status status;
-  std::vector<Event> events;
-  const std::size_t count = parameters_.size();
-  for (std::size_t i = 0; i < gang.promised.size() * count && status.ok(); ++i) {
-    const std::size_t operand = i % count;
-    auto event = client.fulfil(gang.promised[i / count], operand,
-                               operand_at(gang, operand, i / count), parameters_[operand].bytes());
-    if (event.ok()) {
-      events.push_back(std::move(*event));
-    } else {
-      status = event.status();
-      break_promises(gang, i, status);
-    }
-  }
-  for (const Event& event : events) {
-    if (event) keep_first(status, await(event));
-  }
-  return status;
-}
-
-Status PjrtExecutable::wait_for_shards(Gang& gang, WaitsFor& waits_for, LaunchEnd& end) const {
-  Status first;
-  for (std::size_t s = 0; s < gang.complete.size(); ++s) {
-    waits_for = static_cast<std::uint32_t>(s);
-    if (!gang.complete[s]) continue;
-    Status status = await(gang.complete[s]);
-    if (status.ok()) continue;
-    if (status.code() == StatusCode::kDeviceLost && !end.lost) end.lost = s;
-    keep_first(first, std::move(status));
-  }
-  return first;
-}
-
-Status PjrtExecutable::copy_outputs(Gang& gang) const {
-  Status status;
-  std::pmr::vector<Event> events(&gang.memory);
-  for (std::size_t r = 0; r < gang.results.size() && status.ok(); ++r) {
-    const std::size_t i = r % outputs_.size();
-    const TensorType& type = outputs_[i];
-    if (type.bytes() == 0) continue;
-    const Buffer& result = gang.results[r];
-    if (!result) {
-      status = protocol_error("the plugin gave no output " + std::to_string(i));
-      break;
-    }
-    std::byte* const target = output_at(gang, i, r / outputs_.size());
-    if (target_.way == InputWay::kLent) {
-      const auto bytes = target_.client->address_of(result, type);
-      status = bytes.status();
-      if (bytes.ok() && *bytes != nullptr) std::memcpy(target, *bytes, type.bytes());
-      if (!bytes.ok() || *bytes != nullptr) continue;
-    }
-    auto event = target_.client->read(result, target, type.bytes());
-    status = event.status();
-    if (event.ok()) events.push_back(std::move(*event));
-  }
-  for (const Event& event : events) {
-    if (event) keep_first(status, await(event));
-  }
-  return status;
-}
-
-/// Returns when the plugin reads nothing of ours any more.
-Status PjrtExecutable::give_back(Gang& gang) {
-  gang.promised.clear();
-  Status status;
-  for (LentBuffer& one : gang.lent) {
-    one.buffer.reset();
-    keep_first(status, await(one.released));
-  }
-  return status;
 }
 
 }  // namespace seaway::pjrt

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -103,6 +104,25 @@ class PjrtExecutable final : public function::Executable,
                    std::span<const function::ShardedBuffer> outputs,
                    std::span<const std::uint32_t> devices, WaitsFor& waits_for) const;
 
+  /// What one launch has in the plugin.
+  struct Launch;
+  /// In a list of what another launch makes: this operand is there.
+  static constexpr std::uint32_t kIsThere = std::numeric_limits<std::uint32_t>::max();
+
+  /// The first half of launch(), for operands that are lent and one device: nothing of it blocks.
+  /// `made`, which may be empty: of operand i, which output of `before`, a launch on that device
+  /// that is enqueued and has not been finished, it is. Lists stay valid until it has begun; what
+  /// is read, and `devices`, until it is finished or abandoned. Null: it did not go, and leaves
+  /// nothing behind; launch() tells why.
+  std::shared_ptr<Launch> enqueue(std::span<const function::ShardedBuffer> operands,
+                                  std::span<const std::uint32_t> devices, const Launch* before,
+                                  std::span<const std::uint32_t> made) const;
+  /// The other half.
+  LaunchEnd finish(Launch& launch, std::span<const function::ShardedBuffer> outputs,
+                   WaitsFor& waits_for) const;
+  /// Instead of finish(): blocks until nothing of it is under way, and nobody gets what it made.
+  void abandon(Launch& launch) const;
+
   /// How long a launch on one device takes, if that is about the same each time and nobody else is
   /// waited for; else Pace::kUnknown.
   std::uint64_t expected_ns() const { return is_even_ ? pace_.expected_ns() : Pace::kUnknown; }
@@ -114,29 +134,31 @@ class PjrtExecutable final : public function::Executable,
   std::size_t device_lists() const;
 
  private:
-  struct Gang;
-
   PjrtExecutable(Target target, const function::Graph& graph, const function::AxisSizes& axes,
                  Limits limits);
   PjrtExecutable(Target target, function::ForeignProgram program, Limits limits);
   Status find_devices(std::vector<std::uint32_t>& first) const;
   Status take_types(const Code& code);
   void find_room(const Code& code);
-  const std::byte* operand_at(const Gang& gang, std::size_t operand, std::size_t shard) const;
-  std::byte* output_at(const Gang& gang, std::size_t output, std::size_t shard) const;
-  Status check(std::span<const function::ShardedBuffer> operands,
-               std::span<const function::ShardedBuffer> outputs,
-               std::span<const std::uint32_t> devices) const;
+  const std::byte* operand_at(const Launch& launch, std::size_t operand, std::size_t shard) const;
+  std::byte* output_at(const Launch& launch, std::size_t output, std::size_t shard) const;
+  Status wrong(const std::string& what) const;
+  Status check_operands(std::span<const function::ShardedBuffer> operands,
+                        std::span<const std::uint32_t> devices,
+                        std::span<const std::uint32_t> made) const;
+  Status check_outputs(std::span<const function::ShardedBuffer> outputs) const;
   Result<std::shared_ptr<const Code>> code_for(std::span<const std::uint32_t> devices) const;
   Result<Code> make_code(const std::string& options) const;
   Status check(const Code& code) const;
-  Status give_operands(Gang& gang) const;
-  Status execute(Gang& gang, WaitsFor& waits_for, LaunchEnd& end) const;
-  Status keep_promises(Gang& gang) const;
-  void break_promises(Gang& gang, std::size_t first, const Status& cause) const;
-  Status wait_for_shards(Gang& gang, WaitsFor& waits_for, LaunchEnd& end) const;
-  Status copy_outputs(Gang& gang) const;
-  static Status give_back(Gang& gang);
+  void begin(Launch& launch, const Launch* before, std::span<const std::uint32_t> made,
+             WaitsFor& waits_for) const;
+  Status give_operands(Launch& launch) const;
+  Status execute(Launch& launch, WaitsFor& waits_for) const;
+  Status keep_promises(Launch& launch) const;
+  void break_promises(Launch& launch, std::size_t first, const Status& cause) const;
+  Status wait_for_shards(Launch& launch, WaitsFor& waits_for) const;
+  Status copy_outputs(Launch& launch) const;
+  static Status give_back(Launch& launch);
 
   const Target target_;
   const std::string name_;

@@ -123,7 +123,8 @@ SimBackend::SimBackend(actor::Engine& engine, std::uint64_t seed, std::uint64_t 
       on_progress_(std::move(on_progress)),
       complain_(std::move(complain)),
       faults_(std::move(faults)),
-      tell_(std::move(tell)) {}
+      tell_(std::move(tell)),
+      foresight_(complain_) {}
 
 void SimBackend::watch(device::DeviceLost lost) {
   for (const DeviceLoss& loss : faults_.losses) {
@@ -224,6 +225,7 @@ const DeviceHang* SimBackend::hang(std::span<const DeviceId> devices) {
 
 void SimBackend::after(std::uint64_t delay_ns, std::function<void()> work) {
   engine_.schedule(engine_.clock().now_ns() + delay_ns, [this, work = std::move(work)] {
+    foresight_.end_turn();
     work();
     on_progress_();
   });
@@ -253,6 +255,7 @@ void SimBackend::compile_foreign(function::ForeignProgram program, device::Compi
 bool SimBackend::runs_inline(std::uint64_t) const { return random_.chance(cost_.inline_percent); }
 
 Status SimBackend::run(const device::GangWork& work, std::optional<DeviceId>& unlaunched_on) {
+  foresight_.begin(work);
   if (Status refused = refusal(work, unlaunched_on); !refused.ok()) return refused;
   const Job job(work);
   Status status = job.run();
@@ -260,8 +263,16 @@ Status SimBackend::run(const device::GangWork& work, std::optional<DeviceId>& un
   return status;
 }
 
+/// The gang is told to end where it starts, then.
+bool SimBackend::looks_ahead(const device::GangWork& work) const {
+  return work.shards == 1 && faults_.hangs.empty() && cost_.ahead_percent > 0 &&
+         random_.chance(cost_.ahead_percent);
+}
+
 void SimBackend::start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) {
   const std::uint64_t begin_ns = engine_.clock().now_ns();
+  foresight_.begin(work);
+  if (work.next) foresight_.expect(work, *work.next);
   std::optional<DeviceId> device;
   if (Status refused = refusal(work, device); !refused.ok()) {
     after(cost_.copy_ns, [this, refused, device, begin_ns, done = std::move(done)] {
@@ -275,6 +286,7 @@ void SimBackend::start(const device::GangWork& work, std::uint64_t cost_ns, devi
   auto job = std::make_shared<Job>(work);
   job->done = std::move(done);
   job->begin_ns = begin_ns;
+  if (work.next) return finish(job);
   // As plugins do with short programs.
   const bool may_end_here = work.executable->foreign() && faults_.hangs.empty();
   if (may_end_here && random_.chance(cost_.inline_percent / 2)) return finish(job);
@@ -315,6 +327,7 @@ void SimBackend::finish(const std::shared_ptr<Job>& job) {
     }
     end.status = job->run();
     if (end.status.ok()) flip(*job);
+    if (end.status.ok() && job->work.next) foresight_.made(job->work);
   }
   job->done(std::move(end));
 }

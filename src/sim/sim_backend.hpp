@@ -17,6 +17,7 @@
 #include "collective/local_collectives.hpp"
 #include "device/backend.hpp"
 #include "sim/device_faults.hpp"
+#include "sim/foresight_check.hpp"
 
 namespace seaway::sim {
 
@@ -28,6 +29,9 @@ struct CostModel {
   std::uint64_t compile_ns = 100'000;     // Of each function, jittered from 0 to twice that.
   /// Kernels and copies of so many of 100 run in the calling handler, as the CPU's small ones do.
   unsigned inline_percent = 0;
+  /// Gangs of so many of 100, where one stands behind them on their device, end in the calling
+  /// handler, and that one is foreseen: see device::Backend::looks_ahead().
+  unsigned ahead_percent = 0;
   /// Functions run stage by stage, as where islands have several hosts: compiled, not interpreted.
   bool in_stages = false;
 };
@@ -55,6 +59,9 @@ class SimBackend final : public device::Backend {
   bool runs_inline(std::uint64_t cost_ns) const override;
   Status run(const device::GangWork& work, std::optional<DeviceId>& unlaunched_on) override;
   void start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) override;
+  /// Of some gangs, as plugins do with short ones.
+  bool looks_ahead(const device::GangWork& work) const override;
+  void forget_next() override { foresight_.forget(); }
   void start_stage(const device::StageWork& work, std::uint64_t cost_ns,
                    device::GangDone done) override;
   std::optional<DeviceId> give_up(std::span<const DeviceId> devices) override;
@@ -93,6 +100,7 @@ class SimBackend final : public device::Backend {
   const Complain complain_;
   const DeviceFaults faults_;
   const TellMischief tell_;
+  ForesightCheck foresight_;
   bool is_healed_ = false;
   std::set<DeviceId> lost_;                       // By now.
   std::map<DeviceId, std::uint32_t> unlaunched_;  // Gangs, by now.

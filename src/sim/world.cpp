@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint64_t kTopologyStream = 0x746f706f6c6f6779;
 constexpr std::uint64_t kSpillStream = 0x7370696c6c6d656d;
+constexpr std::uint64_t kAheadStream = 0x6168656164000000;
 
 /// Programs that differ in nothing but their tenant, more of them than fit into the window.
 void make_contest(World& world, RandomStream& random) {
@@ -90,6 +91,8 @@ World make_world(std::uint64_t seed, bool is_wild) {
     cluster.integrity = make_integrity(seed, world.faults);
     world.is_flooded = random.chance(6);
     draw_spill(world, large, is_wild);
+    RandomStream ahead(seed, kAheadStream);
+    if (ahead.chance(40)) world.cost.ahead_percent = 1 + static_cast<unsigned>(ahead.below(100));
   }
   if (world.is_flooded && random.chance(50)) {
     world.runs_in_flight_max = 1 + static_cast<std::uint32_t>(random.below(64));

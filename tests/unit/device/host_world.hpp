@@ -84,8 +84,11 @@ class FakeBackend final : public Backend {
     if (after_run) after_run(work.outputs);
     return status;
   }
+  bool looks_ahead(const GangWork&) const override { return looks; }
+  void forget_next() override { ++forgotten; }
   void start(const GangWork& work, std::uint64_t, GangDone done) override {
     alone.push_back(work.is_alone);
+    if (work.next) foreseen.push_back(words_of(*work.next));
     if (ends_at_once) {
       std::optional<DeviceId> unlaunched_on;
       const std::uint64_t begin_ns = clock_.now_ns();
@@ -163,8 +166,11 @@ class FakeBackend final : public Backend {
   std::size_t jobs() const { return jobs_.size(); }
   std::size_t copies() const { return copies_.size(); }
 
-  bool ends_at_once = false;  // What is started: before start() returns.
-  std::vector<bool> alone;    // Whether what was started was said to be.
+  bool ends_at_once = false;          // What is started: before start() returns.
+  std::vector<bool> alone;            // Whether what was started was said to be.
+  bool looks = false;                 // At what stands behind a gang,
+  std::vector<std::string> foreseen;  // "2.0: made 1, there": what that was and reads,
+  std::size_t forgotten = 0;          // and how often it did not begin.
   inline static const Status kUnlaunched{StatusCode::kDeviceLost, "a bit flipped"};
   Status why_unlaunched = kUnlaunched;
   std::deque<DeviceId> unlaunched;  // Who does not launch the next gangs that run in line.
@@ -186,6 +192,15 @@ class FakeBackend final : public Backend {
     std::uint64_t begin_ns;
     GangDone done;
   };
+  static std::string words_of(const ForeseenGang& next) {
+    std::string text = std::to_string(next.work.stamp) + "." + std::to_string(next.work.gang) + ":";
+    for (std::size_t i = 0; i < next.made.size(); ++i) {
+      const bool is_there = next.made[i] == ForeseenGang::kIsThere;
+      EXPECT_EQ(next.work.operands[i].base != nullptr, is_there);
+      text += (i > 0 ? ", " : " ") + (is_there ? "there" : "made " + std::to_string(next.made[i]));
+    }
+    return text;
+  }
 
   ManualClock& clock_;
   std::deque<Job> jobs_;

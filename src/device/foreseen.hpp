@@ -1,0 +1,25 @@
+// Foreseen: the gang that a host has told its backend of, and that has not begun.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "device/backend.hpp"
+
+namespace seaway::device {
+
+/// A part of HostCore, which says what becomes of it. It never outlives one turn of the host: the
+/// gang begins in that turn or is forgotten, so that no message comes between.
+struct Foreseen {
+  bool is_known = false;
+  std::uint64_t sequence = 0;  // Of the entry,
+  std::uint32_t gang = 0;      // and of its gangs this one.
+  std::vector<function::ShardedBuffer> operands;
+  std::vector<std::uint32_t> made;
+  std::vector<std::shared_ptr<const void>> kept;  // What operands lie in.
+  ForeseenGang told;
+};
+
+}  // namespace seaway::device

@@ -1,0 +1,165 @@
+// What a host tells its backend of the gang behind the one that starts, and when it takes it back.
+
+#include "unit/device/host_world.hpp"
+
+namespace seaway::device {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// A backend that ends gangs where they start, and looks at what stands behind them.
+class HostForesight : public ::testing::Test {
+ protected:
+  explicit HostForesight(std::uint32_t devices = 2) : world_(devices) {
+    backend().ends_at_once = true;
+    backend().looks = true;
+  }
+  FakeBackend& backend() { return world_.backend; }
+  /// Without a turn for the host.
+  void queue(Stamp stamp, const PartMaker& part, std::vector<ArrayId> ids) {
+    world_.launch(stamp, part, std::move(ids));
+    world_.admit(stamp);
+    world_.place(stamp, 0, static_cast<std::uint32_t>(part.make()->gangs.size()));
+  }
+
+  HostWorld world_;
+};
+
+/// One array from another one.
+PartMaker step(PlanId id, GangOptions options = {.cost_ns = kSlow}) {
+  PartMaker part(id, {0});
+  const auto in = part.arg(), out = part.output();
+  part.gang({in}, {out}, std::move(options));
+  return part;
+}
+
+/// Two gangs of device 0.
+PartMaker two_steps(std::uint64_t cost_ns = kSlow) {
+  PartMaker part(1, {0});
+  const auto in = part.arg(), between = part.inner(), out = part.output();
+  part.gang({in}, {between}, {.cost_ns = cost_ns});
+  part.gang({between, in}, {out}, {.cost_ns = cost_ns});
+  return part;
+}
+
+TEST_F(HostForesight, TellsWhatTheNextGangReadsAndWhatOfThatIsMadeAheadOfIt) {
+  world_.put(50, HostWorld::row(5));
+
+  world_.run(1, two_steps(), {50, 60});
+
+  EXPECT_EQ(backend().foreseen, Words{"1.1: made 0, there"});
+  EXPECT_EQ(backend().forgotten, 0u);
+  EXPECT_EQ(world_.value(60), "12");
+}
+
+TEST_F(HostForesight, LooksBeyondTheEndOfAPartAndFreesBetween) {
+  world_.put(50, HostWorld::row(5));
+  queue(1, step(1), {50, 60});
+  world_.free(50);
+  queue(2, step(1), {60, 61});
+  world_.free(60);
+  queue(3, step(1), {61, 62});
+
+  world_.core.advance();
+
+  EXPECT_EQ(backend().foreseen, (Words{"2.0: made 0", "3.0: made 0"}));
+  EXPECT_EQ(backend().forgotten, 0u);
+  EXPECT_EQ(world_.value(62), "8");
+}
+
+TEST_F(HostForesight, ForgetsWhatAFailureAheadKeepsFromBeginning) {
+  world_.put(50, HostWorld::row(5));
+  backend().failure = user_function_error("bad luck");
+
+  world_.run(1, two_steps(), {50, 60});
+
+  EXPECT_EQ(backend().foreseen.size(), 1u);
+  EXPECT_EQ(backend().forgotten, 1u);
+  EXPECT_EQ(world_.seen(), "start 1.0, end 1.0, noop 1.1");
+}
+
+TEST_F(HostForesight, ForgetsWhatThenFailsOfAnArrayThatWasNotMade) {
+  world_.put(50, HostWorld::row(5));
+  backend().failure = user_function_error("bad luck");
+  queue(1, step(1), {50, 60});
+  queue(2, step(1), {60, 61});
+
+  world_.core.advance();
+
+  EXPECT_EQ(backend().foreseen, Words{"2.0: made 0"});
+  EXPECT_EQ(backend().forgotten, 1u);
+  EXPECT_EQ(world_.seen(), "start 1.0, end 1.0, noop 2.0");
+}
+
+TEST_F(HostForesight, TellsOnceOfWhatStandsBehindAGangThatIsLaunchedTwice) {
+  world_.put(50, HostWorld::row(5));
+  backend().unlaunched = {0};
+
+  world_.run(1, two_steps(), {50, 60});
+
+  EXPECT_EQ(backend().foreseen, Words{"1.1: made 0, there"});
+  EXPECT_EQ(backend().forgotten, 0u);
+  EXPECT_EQ(world_.value(60), "12");
+}
+
+TEST_F(HostForesight, IsSilentAboutAGangThatOtherMessagesComeBefore) {
+  world_.put(50, HostWorld::row(5));
+
+  world_.run(1, two_steps(2'000'000), {50, 60});  // More than a turn.
+  while (world_.core.advance()) {
+  }
+
+  EXPECT_EQ(backend().foreseen, Words());
+  EXPECT_EQ(world_.value(60), "12");
+}
+
+TEST_F(HostForesight, IsSilentAboutGangsOnMoreDevicesOrInLine) {
+  PartMaker wide(1, {0, 1});
+  const auto one = wide.group({0});
+  const auto made = wide.output(one);
+  wide.gang({}, {made}, {.group = one, .cost_ns = kSlow});
+  wide.gang({}, {wide.output()}, {.cost_ns = kSlow});
+  PartMaker short_one(2, {0});
+  short_one.gang({}, {short_one.output()}, {.cost_ns = kSlow});
+  short_one.gang({}, {short_one.output()});
+
+  world_.run(1, wide, {60, 61});
+  world_.run(2, short_one, {62, 63});
+
+  EXPECT_EQ(backend().foreseen, Words());
+  EXPECT_EQ(world_.value(63), "1");
+}
+
+TEST_F(HostForesight, IsSilentAboutWhatIsStillToBeReceived) {
+  PartMaker part(1, {0});
+  const auto received = part.receive(7, 1);
+  part.gang({}, {part.output()}, {.cost_ns = kSlow});
+  part.gang({received}, {part.output()}, {.cost_ns = kSlow});
+
+  world_.run(1, part, {60, 61});
+
+  EXPECT_EQ(world_.seen(), "start 1.0, end 1.0");
+  EXPECT_EQ(backend().foreseen, Words());
+}
+
+TEST_F(HostForesight, IsSilentOnceADeviceIsLost) {
+  world_.put(50, HostWorld::row(5));
+  world_.lose(1);
+
+  world_.run(1, two_steps(), {50, 60});
+
+  EXPECT_EQ(backend().foreseen, Words());
+  EXPECT_EQ(world_.value(60), "12");
+}
+
+TEST_F(HostForesight, IsSilentToABackendThatDoesNotLook) {
+  world_.put(50, HostWorld::row(5));
+  backend().looks = false;
+
+  world_.run(1, two_steps(), {50, 60});
+
+  EXPECT_EQ(backend().foreseen, Words());
+}
+
+}  // namespace
+}  // namespace seaway::device

@@ -1,0 +1,307 @@
+// The gang behind the one that runs on the control thread, enqueued before that one has ended: what
+// it reads, and what becomes of it when one of the two fails, is forgotten or meets the end.
+
+#include <thread>
+
+#include "unit/pjrt/pjrt_world.hpp"
+
+namespace seaway::pjrt {
+namespace {
+
+using device::ConformingGang;
+using device::ForeseenGang;
+using device::GangEnd;
+using device::GangWork;
+
+constexpr std::uint64_t kLongNs = 3'600'000'000'000;
+
+/// Twice x + x: the second gang doubles what the first one makes.
+class PjrtAheadTest : public ::testing::Test {
+ protected:
+  explicit PjrtAheadTest(InputWay way = InputWay::kLent,
+                         PjrtBackend::Limits limits = {.here_ns = kLongNs,
+                                                       .here_alone_ns = kLongNs,
+                                                       .ahead_ns = 0})
+      : world_(std::make_unique<PjrtWorld>(way, limits)),
+        executable_(world_->compile(doubling(), {}).value()),
+        first_(executable_, {0}),
+        second_(executable_, {0}) {
+    first_.buffers().operand(0).set<float>(0, {1, 2, 3, 4});
+    made_ = {first_.buffers().output(0).view()};
+  }
+
+  /// Until it is known how long one takes.
+  void warm_up() {
+    for (int i = 0; i < 8; ++i) {
+      ConformingGang gang(executable_, {0});
+      ASSERT_TRUE(gang.run(*world_).status.ok());
+    }
+    is_warm_ = fake().calls(abi::Call::kLoadedExecutableExecute);
+  }
+  std::size_t executes() const {
+    return fake().calls(abi::Call::kLoadedExecutableExecute) - is_warm_;
+  }
+  GangWork work_of_first(bool is_alone = true) {
+    GangWork work = first_.work();
+    work.stamp = 1;
+    work.is_alone = is_alone;
+    return work;
+  }
+  GangWork work_of_second() {
+    GangWork work = second_.work();
+    work.stamp = 2;
+    work.is_alone = true;
+    work.operands = made_;
+    return work;
+  }
+  /// What a host does in one turn: starts the first, and then the second or not. The ends may come
+  /// later only if somebody holds them.
+  void take_turn(bool begins = true) {
+    const GangWork first = work_of_first();
+    ASSERT_TRUE(backend().looks_ahead(first));
+    const std::vector<function::ShardedBuffer> nowhere(1);
+    const std::vector<std::uint32_t> made = {0};
+    ForeseenGang next{.work = work_of_second(), .made = made};
+    next.work.operands = nowhere;
+    next.work.outputs = {};
+    GangWork told = first;
+    told.next = &next;
+    backend().start(told, 1000, [this](GangEnd end) { add(std::move(end)); });
+    if (begins) {
+      backend().start(work_of_second(), 1000, [this](GangEnd end) { add(std::move(end)); });
+    } else {
+      backend().forget_next();
+      is_forgotten_early_ = !is_complete_;
+    }
+  }
+  void take_turn_on_control(bool begins = true) {
+    world_->on_control([&] { take_turn(begins); });
+  }
+  void add(GangEnd end) {
+    ends_.push_back(std::move(end));
+    ++ended_;
+    world_->engine().notify();
+  }
+  /// Posts a turn: it blocks the control thread until what is held is complete.
+  void post_turn(bool begins = true) {
+    world_->engine().post([this, begins] {
+      take_turn(begins);
+      has_turned_ = true;
+      world_->engine().notify();
+    });
+  }
+  void wait_for_turn() {
+    world_->wait([&] { return has_turned_.load(); });
+  }
+  void wait_for_ends(std::size_t count) {
+    world_->wait([&] { return ended_ >= count; });
+  }
+  std::vector<float> result() { return second_.buffers().output(0).get<float>(0); }
+  PjrtBackend& backend() { return world_->backend(); }
+  FakePlugin& fake() const { return world_->fake(); }
+  PjrtWorld& world() { return *world_; }
+  ConformingGang& first() { return first_; }
+  const std::shared_ptr<const function::Executable>& executable() { return executable_; }
+  const PjrtExecutable& code() { return dynamic_cast<const PjrtExecutable&>(*executable_); }
+
+  std::vector<GangEnd> ends_;  // Of the control thread; read behind their count.
+  std::atomic<std::size_t> ended_ = 0;
+  std::atomic<bool> is_complete_ = false;  // Set before the plugin ends the second.
+  bool is_forgotten_early_ = false;        // Of the control thread; read behind its turn.
+
+ private:
+  std::unique_ptr<PjrtWorld> world_;
+  std::shared_ptr<const function::Executable> executable_;
+  ConformingGang first_, second_;
+  std::vector<function::ShardedBuffer> made_;
+  std::size_t is_warm_ = 0;
+  std::atomic<bool> has_turned_ = false;
+};
+
+const std::vector<float> kTwiceDoubled = {4, 8, 12, 16};
+
+TEST_F(PjrtAheadTest, TheSecondIsWithThePluginBeforeTheFirstHasEnded) {
+  warm_up();
+  fake().hold();
+  post_turn();
+  fake().wait_for_held(1);
+  while (executes() < 2) std::this_thread::yield();
+  const std::size_t ended = ended_;
+  fake().complete(0);
+  fake().wait_for_held(1);
+  fake().complete(0);
+  wait_for_ends(2);
+
+  EXPECT_EQ(ended, 0u);
+  EXPECT_EQ(executes(), 2u);
+  for (const GangEnd& end : ends_) EXPECT_TRUE(end.status.ok()) << end.status.to_string();
+  EXPECT_EQ(first().buffers().output(0).get<float>(0), (std::vector<float>{2, 4, 6, 8}));
+  EXPECT_EQ(result(), kTwiceDoubled);
+}
+
+TEST_F(PjrtAheadTest, BothEndWhereTheyAreStarted) {
+  warm_up();
+
+  std::size_t ended = 0;
+  world().on_control([&] {
+    take_turn();
+    ended = ended_;
+  });
+
+  EXPECT_EQ(ended, 2u);
+  EXPECT_EQ(executes(), 2u);
+  EXPECT_EQ(result(), kTwiceDoubled);
+  EXPECT_LE(ends_[0].end_ns, ends_[1].end_ns);
+  EXPECT_LE(ends_[1].begin_ns, ends_[1].end_ns);
+}
+
+TEST_F(PjrtAheadTest, OneThatIsForgottenLeavesNothingAndRunsLaterAsAnyOther) {
+  warm_up();
+  const std::size_t alive = fake().alive();
+
+  take_turn_on_control(false);
+  const std::size_t left = fake().alive();
+  world().on_control([&] {
+    backend().start(work_of_second(), 1000, [this](GangEnd end) { add(std::move(end)); });
+  });
+  wait_for_ends(2);
+
+  EXPECT_EQ(left, alive);
+  EXPECT_EQ(executes(), 3u);
+  EXPECT_EQ(result(), kTwiceDoubled);
+}
+
+TEST_F(PjrtAheadTest, OneThatIsForgottenIsWaitedForSinceItReadsWhatOthersGetThen) {
+  warm_up();
+  fake().hold();
+  post_turn(false);
+  fake().wait_for_held(1);
+  while (executes() < 2) std::this_thread::yield();
+  fake().complete(0);
+  wait_for_ends(1);
+  fake().wait_for_held(1);
+  is_complete_ = true;
+  fake().complete(0);
+  wait_for_turn();
+
+  EXPECT_FALSE(is_forgotten_early_);
+}
+
+TEST_F(PjrtAheadTest, AFailureOfTheFirstIsItsOwnAndTheSecondsThatReadsIt) {
+  warm_up();
+  fake().hold();
+  post_turn();
+  fake().wait_for_held(1);
+  while (executes() < 2) std::this_thread::yield();
+  fake().complete(0, abi::ErrorCode::kInternal);
+  fake().wait_for_held(1);
+  fake().complete(0);
+  wait_for_ends(2);
+
+  EXPECT_EQ(ends_[0].status.code(), StatusCode::kUserFunctionError);
+  EXPECT_EQ(ends_[1].status.code(), StatusCode::kUserFunctionError);
+}
+
+TEST_F(PjrtAheadTest, AFailureOfTheSecondsProgramIsTheSeconds) {
+  warm_up();
+  fake().hold();
+  post_turn();
+  fake().wait_for_held(1);
+  while (executes() < 2) std::this_thread::yield();
+  fake().complete(0);
+  fake().wait_for_held(1);
+  fake().complete(0, abi::ErrorCode::kInternal);
+  wait_for_ends(2);
+
+  EXPECT_TRUE(ends_[0].status.ok()) << ends_[0].status.to_string();
+  EXPECT_EQ(ends_[1].status.code(), StatusCode::kUserFunctionError);
+}
+
+TEST_F(PjrtAheadTest, ASecondThatCannotBeEnqueuedAheadIsStartedWhenItsTurnComes) {
+  warm_up();
+  fake().fail(abi::Call::kLoadedExecutableExecute, 2, abi::ErrorCode::kResourceExhausted, "full");
+
+  take_turn_on_control();
+  wait_for_ends(2);
+
+  EXPECT_EQ(executes(), 3u);
+  for (const GangEnd& end : ends_) EXPECT_TRUE(end.status.ok()) << end.status.to_string();
+  EXPECT_EQ(result(), kTwiceDoubled);
+}
+
+TEST_F(PjrtAheadTest, ADeviceThatRefusesTheFirstTwiceIsToldOfAndNothingIsAhead) {
+  warm_up();
+  const std::size_t alive = fake().alive();
+  // One that does not go with the next one behind it is tried alone.
+  for (const std::size_t nth : {1, 2}) {
+    fake().fail(abi::Call::kLoadedExecutableExecute, nth, abi::ErrorCode::kResourceExhausted,
+                "full");
+  }
+
+  take_turn_on_control(false);
+  wait_for_ends(1);
+
+  EXPECT_EQ(ends_[0].unlaunched_on, DeviceId{0});
+  EXPECT_EQ(fake().alive(), alive);
+}
+
+TEST_F(PjrtAheadTest, ClosesBehindBothWhenTheEndComesMeanwhile) {
+  warm_up();
+  fake().hold();
+  post_turn();
+  fake().wait_for_held(1);
+  while (executes() < 2) std::this_thread::yield();
+  std::thread closer([&] { backend().close(); });
+  fake().complete(0);
+  fake().wait_for_held(1);
+  fake().complete(0);
+  closer.join();
+  wait_for_turn();
+
+  EXPECT_EQ(executes(), 2u);
+}
+
+TEST_F(PjrtAheadTest, LooksAheadOfNoneThatIsNotAloneOrHasSeveralShards) {
+  warm_up();
+  ConformingGang wide(executable(), {0, 1});
+  GangWork two = wide.work();
+  two.is_alone = true;
+
+  world().on_control([&] {
+    EXPECT_TRUE(backend().looks_ahead(work_of_first()));
+    EXPECT_FALSE(backend().looks_ahead(work_of_first(false)));
+    EXPECT_FALSE(backend().looks_ahead(two));
+  });
+}
+
+TEST_F(PjrtAheadTest, LooksAheadOfNoneWhoseTimeIsNotKnown) {
+  world().on_control([&] { EXPECT_FALSE(backend().looks_ahead(work_of_first())); });
+}
+
+class ShortPjrtAheadTest : public PjrtAheadTest {
+ protected:
+  ShortPjrtAheadTest()
+      : PjrtAheadTest(InputWay::kLent,
+                      {.here_ns = kLongNs, .here_alone_ns = kLongNs, .ahead_ns = kLongNs}) {}
+};
+
+TEST_F(ShortPjrtAheadTest, LooksAheadOfNoneThatIsTooShortForIt) {
+  warm_up();
+
+  world().on_control([&] { EXPECT_FALSE(backend().looks_ahead(work_of_first())); });
+  EXPECT_EQ(PjrtBackend::Limits().ahead_ns, 40'000u);
+}
+
+class PromisedPjrtAheadTest : public PjrtAheadTest {
+ protected:
+  PromisedPjrtAheadTest() : PjrtAheadTest(InputWay::kPromised) {}
+};
+
+TEST_F(PromisedPjrtAheadTest, LooksAheadOfNoneWhoseOperandsAreCopied) {
+  warm_up();
+
+  world().on_control([&] { EXPECT_FALSE(backend().looks_ahead(work_of_first())); });
+}
+
+}  // namespace
+}  // namespace seaway::pjrt
