@@ -31,5 +31,9 @@ constexpr ClientId client_of(std::uint64_t id) {
 constexpr std::uint64_t sequence_of(std::uint64_t id) {
   return id & ((std::uint64_t{1} << kSequenceBits) - 1);
 }
+/// From here on a client's sequences are chosen by its actors in hosts' processes, not by itself
+/// (client/id_blocks.hpp).
+constexpr std::uint64_t kDelegateSequences = std::uint64_t{1} << (kSequenceBits - 2);
+constexpr bool is_of_delegate(std::uint64_t id) { return sequence_of(id) >= kDelegateSequences; }
 
 }  // namespace seaway

@@ -8,11 +8,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/ids.hpp"
 #include "function/executable.hpp"
 #include "program/part_plan.hpp"
 #include "seaway/status.hpp"
+#include "transport/bulk.hpp"
 
 namespace seaway::device {
 
@@ -29,6 +31,10 @@ struct GangWork {
   Stamp stamp = 0;                          // Of its run.
   /// Nothing else of this host runs now, or could run beside it before long.
   bool is_alone = false;
+  /// Its outputs are arrays, and may stay where the backend makes them: see GangEnd::made.
+  bool may_keep_outputs = false;
+  /// What the backend has made of an operand to read it may stay: see GangEnd::held.
+  bool may_hold_operands = false;
   const ForeseenGang* next = nullptr;  // Of work that looks_ahead(), if there is one.
 
   /// Where its shards run.
@@ -80,6 +86,14 @@ struct GangEnd {
   /// others, or the backend does not know.
   DeviceId last = 0;
   std::uint64_t waited_ns = 0;
+  /// Of a gang whose outputs may stay, and that has ended well, one for each output, or none at
+  /// all. One with an owner is where that output lies for as long as the owner is kept: anybody
+  /// reads it there, nobody writes, and nothing is in the room that the gang was given for it.
+  std::vector<transport::Payload> made = {};
+  /// Of a gang whose operands may be held, and that has ended well, one for each operand, or none
+  /// at all. What is not null saves the next gang that reads this operand the way to it. It is kept
+  /// while the operand lies where it is, as it is, and dropped before.
+  std::vector<std::shared_ptr<void>> held = {};
 };
 
 /// Called on the control thread.

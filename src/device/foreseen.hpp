@@ -13,9 +13,14 @@ namespace seaway::device {
 /// A part of HostCore, which says what becomes of it. It never outlives one turn of the host: the
 /// gang begins in that turn or is forgotten, so that no message comes between.
 struct Foreseen {
+  struct Place {
+    std::uint64_t sequence = 0;  // Of the entry,
+    std::uint32_t gang = 0;      // and of its gangs this one.
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+
   bool is_known = false;
-  std::uint64_t sequence = 0;  // Of the entry,
-  std::uint32_t gang = 0;      // and of its gangs this one.
+  Place place;
   std::vector<function::ShardedBuffer> operands;
   std::vector<std::uint32_t> made;
   std::vector<std::shared_ptr<const void>> kept;  // What operands lie in.

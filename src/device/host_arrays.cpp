@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "device/host_core.hpp"
 
 namespace seaway::device {
@@ -236,9 +237,11 @@ void HostCore::make_output(PartRun& part, std::uint32_t output) {
     // What a user lent was charged like any other, and so is what a client still reads; the output
     // has that room for its own.
     ShardMemory& given = donor->second.memory;
-    const bool is_read = given.is_shared() && !given.room();
-    if (is_read) part.donors.push_back(given.share());  // The gang reads it, too.
-    record.memory = is_read || given.is_borrowed()
+    given.let_go();
+    const bool is_for_reading =
+        given.is_for_reading() && !SEAWAY_MUTANT("what a backend keeps is written to");
+    if (is_for_reading) part.donors.push_back({output, given.share()});  // The gang reads it, too.
+    record.memory = is_for_reading || given.is_borrowed()
                         ? make_device_memory(record.desc->group.devices, record.desc->shard_bytes,
                                              owner_of(part.tenant))
                         : std::move(given);
@@ -256,6 +259,60 @@ void HostCore::make_output(PartRun& part, std::uint32_t output) {
   }
   bind(part, static_cast<std::uint32_t>(shape.blocks.size() + shape.args.size()) + output,
        record.memory);
+}
+
+/// What was given away for outputs of `gang`, and could not be written to: it has been read.
+void HostCore::drop_donors(PartRun& part, std::uint32_t gang) {
+  const program::PartPlan& shape = *part.plan->part;
+  std::erase_if(part.donors,
+                [&](const Donor& donor) { return shape.outputs[donor.output].gang == gang; });
+}
+
+/// What the backend holds of arrays stays with them.
+void HostCore::hold_operands(PartRun& part, std::uint32_t gang,
+                             std::vector<std::shared_ptr<void>>& held) {
+  const std::span<const ValueSlot> operands = part.plan->gangs[gang].operands;
+  const std::size_t blocks = part.plan->part->blocks.size(), args = part.args.size();
+  SEAWAY_CHECK(held.size() == operands.size(), held.size(), operands.size());
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const std::size_t table = operands[i].table;
+    if (!held[i] || table < blocks || table >= blocks + args) continue;
+    const ArrayId id = part.args[table - blocks];
+    const auto found = arrays_.find(id);  // Not there: it was donated.
+    if (found == arrays_.end() || file_arrays_.contains(id)) continue;
+    ShardMemory& memory = found->second.memory;
+    if (memory.is_borrowed() || memory.buffer().base != buffer_at(part, operands[i]).base) continue;
+    SEAWAY_PROBE("a backend holds an array");
+    memory.hold(std::move(held[i]));
+  }
+}
+
+/// Whoever reads arrays of other processes finds them in the host's own memory: large ones are
+/// worth a copy there.
+bool HostCore::may_keep_outputs(const PartRun& part, std::uint32_t gang) const {
+  constexpr std::uint64_t kNearBytes = 64 << 10;
+  if (!may_hold_operands() || !part.plan->gangs[gang].makes_arrays) return false;
+  if (!near_) return true;
+  const program::PartPlan& shape = *part.plan->part;
+  return std::ranges::all_of(shape.gangs[gang].results, [&](std::uint32_t value) {
+    return part.plan->data_bytes[value] <= kNearBytes;
+  });
+}
+
+/// They lie where the backend has made them; the rooms that they were meant for are free.
+void HostCore::keep_outputs(PartRun& part, std::uint32_t gang,
+                            std::vector<transport::Payload>& made) {
+  const program::PartPlan& shape = *part.plan->part;
+  const std::vector<std::uint32_t>& results = shape.gangs[gang].results;
+  SEAWAY_CHECK(made.size() == results.size(), made.size(), results.size());
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    if (!made[i].owner) continue;
+    ShardMemory& memory = arrays_.find(part.outputs[shape.values[results[i]].index])->second.memory;
+    if (!memory.has_value()) continue;  // It is poison by now.
+    SEAWAY_PROBE("an array lies where its backend has made it");
+    memory = ShardMemory::kept(std::move(made[i]));
+    bind(part, part.plan->slots[results[i]].table, memory);
+  }
 }
 
 void HostCore::poison_array(ArrayId id, const Status& cause) {
@@ -347,8 +404,9 @@ void HostCore::spill(ArrayId id) {
   const std::size_t shards = record.desc->group.devices.size();
   ShardMemory copy = make_memory(shards, record.desc->shard_bytes);
   const function::ShardedBuffer to = copy.buffer(), from = record.memory.buffer();
-  for (std::size_t shard = 0; shard < shards && record.desc->shard_bytes > 0; ++shard) {
-    std::memcpy(to.shard(shard), from.shard(shard), record.desc->shard_bytes);
+  // What rounds a shard up is not there everywhere.
+  for (std::size_t shard = 0; shard < shards && record.desc->data_bytes > 0; ++shard) {
+    std::memcpy(to.shard(shard), from.shard(shard), record.desc->data_bytes);
   }
   end_spill(id, std::move(copy));
 }

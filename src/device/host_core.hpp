@@ -363,11 +363,12 @@ class HostCore {
   bool is_alone(std::uint64_t sequence) const;
 
   // host_foresight.cpp: what stands behind a gang that runs.
-  bool find_next(std::uint64_t sequence, Foreseen& next) const;
+  std::optional<Foreseen::Place> find_next(std::uint64_t sequence) const;
+  bool has_room_ahead(const GangPlan& plan, DeviceId device) const;
   bool foresee_operand(PartRun& part, const ValueSlot& slot, const Entry& ahead);
   const ForeseenGang* foresee(std::uint64_t sequence);
-  void begin_foreseen(std::uint64_t sequence, std::uint32_t gang);
-  void end_foreseen(std::uint64_t sequence, std::uint32_t gang);
+  void begin_foreseen(const Foreseen::Place& place);
+  void end_foreseen(const Foreseen::Place& place);
   void forget_foreseen();
 
   void hand_over(StartedGang& gang);
@@ -477,6 +478,13 @@ class HostCore {
   void record_array(events::EventKind kind, ArrayId id, std::uint64_t bytes);
   void record_allocation(const PartRun& part, std::uint32_t output);
   void make_output(PartRun& part, std::uint32_t output);
+  bool may_hold_operands() const {
+    return !annexes_.any() && !has_sums() && options_.integrity.replay_per_mille == 0;
+  }
+  void hold_operands(PartRun& part, std::uint32_t gang, std::vector<std::shared_ptr<void>>& held);
+  bool may_keep_outputs(const PartRun& part, std::uint32_t gang) const;
+  void drop_donors(PartRun& part, std::uint32_t gang);
+  void keep_outputs(PartRun& part, std::uint32_t gang, std::vector<transport::Payload>& made);
   void poison_array(ArrayId id, const Status& cause);
   void poison_outputs(PartRun& part, std::uint32_t gang);
   void free_array(ArrayId id);

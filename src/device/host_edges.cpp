@@ -314,8 +314,9 @@ void HostCore::move_send(PartRun& part, std::uint32_t send) {
   state.moved = make_memory(shards, value.shard_bytes);
   const function::ShardedBuffer source = buffer_at(part, part.plan->slots[shape.value]);
   const function::ShardedBuffer target = state.moved.buffer();
-  for (std::size_t shard = 0; shard < shards && value.shard_bytes > 0; ++shard) {
-    std::memcpy(target.shard(shard), source.shard(shard), value.shard_bytes);
+  const std::uint64_t bytes = part.plan->data_bytes[shape.value];
+  for (std::size_t shard = 0; shard < shards && bytes > 0; ++shard) {
+    std::memcpy(target.shard(shard), source.shard(shard), bytes);
   }
   if (is_offered) bulk_.offer_edge(part.stamp, shape.edge, {target.base, target.stride, nullptr});
   // What is on its way was looked at when it left.

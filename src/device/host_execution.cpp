@@ -188,7 +188,7 @@ void HostCore::start(std::uint64_t sequence) {
   PartRun& part = *entry.part;
   const std::uint32_t gang = entry.gang;
   const GangPlan& plan = part.plan->gangs[gang];
-  if (foreseen_.is_known && !part.has_failed()) begin_foreseen(sequence, gang);
+  if (foreseen_.is_known && !part.has_failed()) begin_foreseen({sequence, gang});
   if (!part.has_failed() && is_any_lost(plan.mask)) {
     if (Status loss = lost_gang(part, gang); !loss.ok()) fail_gang(part, gang, loss);
   }
@@ -371,6 +371,7 @@ void HostCore::hand_on(PartRun& part, std::uint32_t gang) {
   const program::PartPlan& shape = *part.plan->part;
   if (!plan.receives.empty()) end_reads(part, gang);
   if (plan.makes_outputs && part.has_failed()) poison_outputs(part, gang);
+  if (!part.donors.empty()) drop_donors(part, gang);
   if (plan.makes_outputs && !part.has_failed()) {
     for (const std::uint32_t value : shape.gangs[gang].results) {
       if (shape.values[value].place != program::Value::Place::kOutput) continue;

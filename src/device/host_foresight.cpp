@@ -11,28 +11,35 @@ namespace seaway::device {
 using program::Gang;
 using program::kNone;
 
-/// The place of the gang that comes next on the devices of `sequence`, and can begin as soon as
-/// that one has ended; false: there is none, or a look at it is needed first.
-bool HostCore::find_next(std::uint64_t sequence, Foreseen& next) const {
+/// The gang that comes next on the devices of `sequence`, and can begin as soon as that one has
+/// ended; none, too, if a look at it is needed first.
+std::optional<Foreseen::Place> HostCore::find_next(std::uint64_t sequence) const {
   // Whatever may stop, repeat or look at a gang comes between.
   const bool is_plain = !annexes_.any() && !has_sums() && losses_ == 0 && file_arrays_.empty() &&
                         !spilled_.tiers && options_.integrity.replay_per_mille == 0;
-  if (!is_plain || !may_look_ahead_ || foreseen_.is_known) return false;
+  if (!is_plain || !may_look_ahead_ || foreseen_.is_known) return {};
   const Entry& own = entry_at(sequence);
   const DeviceMask& mask = own.part->plan->gangs[own.gang].mask;
-  next.sequence = sequence;
-  next.gang = own.gang + 1;
-  if (next.gang < own.last) return !own.part->has_failed();
+  if (own.gang + 1 < own.last) {
+    if (own.part->has_failed()) return {};
+    return Foreseen::Place{sequence, own.gang + 1};
+  }
   for (std::size_t i = sequence - pending_base_ + 1; i < pending_.size(); ++i) {
     const Entry& entry = pending_[i];
     // What is freed there is nothing that a gang behind it reads.
     if (entry.state == Entry::State::kDone || !entry.part) continue;
     if (!intersects(mask, entry.part->plan->gangs[entry.gang].mask)) continue;
-    next.sequence = pending_base_ + i;
-    next.gang = entry.gang;
-    return entry.state == Entry::State::kWaiting && !entry.part->has_failed();
+    if (entry.state != Entry::State::kWaiting || entry.part->has_failed()) return {};
+    return Foreseen::Place{pending_base_ + i, entry.gang};
   }
-  return false;
+  return {};
+}
+
+/// What a backend takes for both gangs is within the budget: the room of the next one may be the
+/// very room that the one ahead has.
+bool HostCore::has_room_ahead(const GangPlan& plan, DeviceId device) const {
+  const DeviceState& state = devices_[device];
+  return plan.executable->scratch_bytes() <= state.budget_bytes - state.used_bytes;
 }
 
 /// What operand `slot` of `part` will be when `ahead`, which runs, has ended; false: it is not
@@ -84,14 +91,15 @@ bool HostCore::foresee_operand(PartRun& part, const ValueSlot& slot, const Entry
 
 /// Null: there is none, or none that could begin at once.
 const ForeseenGang* HostCore::foresee(std::uint64_t sequence) {
-  Foreseen next;
-  if (!find_next(sequence, next)) return nullptr;
-  PartRun& part = *entry_at(next.sequence).part;
-  const GangPlan& plan = part.plan->gangs[next.gang];
-  const Gang& gang = part.plan->part->gangs[next.gang];
+  const std::optional<Foreseen::Place> next = find_next(sequence);
+  if (!next) return nullptr;
+  PartRun& part = *entry_at(next->sequence).part;
+  const GangPlan& plan = part.plan->gangs[next->gang];
+  const Gang& gang = part.plan->part->gangs[next->gang];
   if (gang.kind != Gang::Kind::kCompute || plan.is_simple || !plan.receives.empty()) return nullptr;
   const std::vector<DeviceId>& devices = part.plan->part->groups[gang.group].devices;
   if (devices.size() != 1 || devices_[devices.front()].is_draining) return nullptr;
+  if (!has_room_ahead(plan, devices.front())) return nullptr;
   foreseen_.operands.clear();
   foreseen_.made.clear();
   for (const ValueSlot& slot : plan.operands) {
@@ -101,28 +109,27 @@ const ForeseenGang* HostCore::foresee(std::uint64_t sequence) {
   }
   SEAWAY_PROBE("a backend is told of the next gang");
   foreseen_.is_known = true;
-  foreseen_.sequence = next.sequence;
-  foreseen_.gang = next.gang;
+  foreseen_.place = *next;
   foreseen_.told = {.work = {.executable = plan.executable,
                              .operands = foreseen_.operands,
                              .outputs = {},
                              .scratch = {},
                              .shards = plan.shards,
                              .plan = part.plan->part.get(),
-                             .gang = next.gang,
+                             .gang = next->gang,
                              .stamp = part.stamp},
                     .made = foreseen_.made};
   return &foreseen_.told;
 }
 
 /// Its turn has come: what it works with is bound now, and is nobody else's any more.
-void HostCore::begin_foreseen(std::uint64_t sequence, std::uint32_t gang) {
-  if (foreseen_.sequence == sequence && foreseen_.gang == gang) foreseen_.kept.clear();
+void HostCore::begin_foreseen(const Foreseen::Place& place) {
+  if (foreseen_.place == place) foreseen_.kept.clear();
 }
 
 /// The backend is told of its start.
-void HostCore::end_foreseen(std::uint64_t sequence, std::uint32_t gang) {
-  if (foreseen_.sequence == sequence && foreseen_.gang == gang) foreseen_.is_known = false;
+void HostCore::end_foreseen(const Foreseen::Place& place) {
+  if (foreseen_.place == place) foreseen_.is_known = false;
 }
 
 void HostCore::forget_foreseen() {

@@ -220,6 +220,10 @@ Result<std::unique_ptr<HostPlan>> make_host_plan(
       if (Status status = check_value(*part, value); !status.ok()) return status;
       target.makes_outputs |= part->values[value].place == program::Value::Place::kOutput;
     }
+    target.makes_arrays = !gang.results.empty();
+    for (const std::uint32_t value : gang.results) {
+      target.makes_arrays &= part->values[value].place == program::Value::Place::kOutput;
+    }
     if (gang.kind == Gang::Kind::kCompute) {
       if (Status status = resolve_compute(*part, gang, *plan, target, executable); !status.ok()) {
         return status;

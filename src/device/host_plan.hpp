@@ -59,11 +59,12 @@ struct GangPlan {
   std::uint32_t scratch_block = program::kNone;  // Index into PartPlan::blocks.
   std::uint64_t cost_ns = 0;
   bool makes_outputs = false;
-  bool is_simple = false;   // Compute, short enough to run in line.
-  bool is_short = false;    // Moreover so short that a reading of the clock counts.
-  bool is_spread = false;   // Some of its devices are annexes'.
-  bool ends_step = false;   // Some block shrinks behind it.
-  bool may_replay = false;  // Its function can run twice, and there is room for it.
+  bool makes_arrays = false;  // Outputs of its part, each of bytes and its own, and nothing else.
+  bool is_simple = false;     // Compute, short enough to run in line.
+  bool is_short = false;      // Moreover so short that a reading of the clock counts.
+  bool is_spread = false;     // Some of its devices are annexes'.
+  bool ends_step = false;     // Some block shrinks behind it.
+  bool may_replay = false;    // Its function can run twice, and there is room for it.
   std::span<const ValueSlot> operands, results;
   std::span<const std::uint32_t> tables;    // All that these name, each once.
   std::span<const std::uint32_t> receives;  // That it reads, indices into receives.

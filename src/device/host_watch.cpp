@@ -131,7 +131,9 @@ void HostCore::hand_over(StartedGang& started) {
   started.due_ns = limit_ns > kNever - started.begin_ns ? kNever : started.begin_ns + limit_ns;
   GangWork work = work_of(part, gang);
   work.is_alone = is_alone(started.sequence);
-  if (foreseen_.is_known) end_foreseen(started.sequence, gang);
+  work.may_hold_operands = !started.is_replay && may_hold_operands();
+  work.may_keep_outputs = !started.is_replay && may_keep_outputs(part, gang);
+  if (foreseen_.is_known) end_foreseen({started.sequence, gang});
   if (!started.is_replay && started_.size() == 1 && backend_.looks_ahead(work)) {
     work.next = foresee(started.sequence);
   }
@@ -151,6 +153,8 @@ void HostCore::end_beside(std::uint64_t ticket, GangEnd end) {
                    [ticket](const StartedGang& one) { return one.ticket == ticket; });
   if (found == started_.end()) {
     SEAWAY_PROBE("a gang that was given up ends after all");
+    end.made.clear();  // Before what it works with goes.
+    end.held.clear();
     const auto late = given_up_.find(ticket);
     SEAWAY_CHECK(late != given_up_.end(), options_.island, ticket);
     late->second.event.time_ns = clock_.now_ns();
@@ -184,6 +188,9 @@ void HostCore::end_beside(std::uint64_t ticket, GangEnd end) {
   }
   started_.erase(found);
   report_straggler(part, gang, end);
+  if (end.status.ok() && !end.held.empty()) hold_operands(part, gang, end.held);
+  end.held.clear();
+  if (end.status.ok() && !end.made.empty()) keep_outputs(part, gang, end.made);
   finish_async(sequence, std::move(end.status), end.begin_ns, end.end_ns);
 }
 
@@ -260,6 +267,7 @@ std::vector<std::shared_ptr<const void>> HostCore::keep_work(PartRun& part, std:
     // What was donated lies in the output that took it over.
     if (found != arrays_.end()) kept.push_back(found->second.memory.share());
   }
+  for (const Donor& donor : part.donors) kept.push_back(donor.memory);
   for (const std::uint32_t receive : part.plan->gangs[gang].receives) {
     const std::uint32_t value = part.plan->part->receives[receive].value;
     const std::uint32_t block = part.plan->block_of_group[part.plan->part->values[value].group];

@@ -39,6 +39,13 @@ struct ReceiveState {
   std::uint32_t readers = 0;                    // for so many gangs that are not done.
 };
 
+/// Donated memory that nobody may write to: it stays until the output that it was meant for is
+/// made.
+struct Donor {
+  std::uint32_t output = 0;
+  std::shared_ptr<const void> memory;
+};
+
 struct PartRun {
   const HostPlan* plan = nullptr;
   Stamp stamp = 0;
@@ -52,7 +59,7 @@ struct PartRun {
   std::vector<std::uint64_t> block_bytes;       // Charged per device of each block, now.
   std::vector<std::uint64_t> block_needs;       // Of them, for gangs that are not done.
   std::vector<ShardSums> sums;                  // Per value; empty without checksums.
-  std::vector<std::shared_ptr<const void>> donors;  // Donated memory that clients still read.
+  std::vector<Donor> donors;
   std::vector<SendState> sends;
   std::vector<ReceiveState> receives;
   Status failure;               // Why its gangs are no-ops, if it has failed.

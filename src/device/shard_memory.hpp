@@ -21,9 +21,26 @@ constexpr store::SlabOwner owner_of(TenantId tenant) { return tenant + 1; }
 class ShardMemory {
  public:
   ShardMemory() = default;
+  ShardMemory(ShardMemory&&) = default;
+  ShardMemory& operator=(ShardMemory&& other) {
+    let_go();
+    slab_ = std::move(other.slab_);
+    payload_ = std::move(other.payload_);
+    room_ = std::move(other.room_);
+    is_kept_ = other.is_kept_;
+    held_ = std::move(other.held_);
+    return *this;
+  }
   explicit ShardMemory(store::Slab slab) : slab_(std::move(slab)) {}
   explicit ShardMemory(transport::Payload payload)
       : payload_(std::make_unique<transport::Payload>(std::move(payload))) {}
+
+  /// Where a backend has made it, and goes on to read it.
+  static ShardMemory kept(transport::Payload payload) {
+    ShardMemory memory(std::move(payload));
+    memory.is_kept_ = true;
+    return memory;
+  }
 
   /// Those of its shards that are annexes' lie in `room`; null: none are.
   void spread(std::unique_ptr<Room> room) { room_ = std::move(room); }
@@ -40,6 +57,13 @@ class ShardMemory {
     if (!payload_ || !payload_->owner) return false;
     return payload_->owner.use_count() > (payload_->file ? 2 : 1);
   }
+  /// Its owners may read it after it is given away, too: nobody writes there.
+  bool is_for_reading() const { return is_kept_ || (is_shared() && !room_); }
+  /// What a backend has made of the bytes: it ends before they change or go. One for all.
+  void hold(std::shared_ptr<void> what) {
+    if (!held_) held_ = std::move(what);
+  }
+  void let_go() { held_.reset(); }
   /// Base null for a value without bytes.
   function::ShardedBuffer buffer() const {
     if (payload_) return {payload_->base, payload_->stride};
@@ -56,15 +80,19 @@ class ShardMemory {
     return payload_->owner;
   }
   void reset() {
+    let_go();
     payload_.reset();
     slab_ = store::Slab();
     room_.reset();
+    is_kept_ = false;
   }
 
  private:
   store::Slab slab_;
   std::unique_ptr<transport::Payload> payload_;
   std::unique_ptr<Room> room_;
+  bool is_kept_ = false;
+  std::shared_ptr<void> held_;  // Ends first.
 };
 
 }  // namespace seaway::device

@@ -309,7 +309,7 @@ Status Client::poison(const Promises& promises, std::size_t index, const Status&
   return call(api(), args);
 }
 
-Result<const std::byte*> Client::address_of(const Buffer& buffer, const TensorType& type) const {
+Result<std::byte*> Client::address_of(const Buffer& buffer, const TensorType& type) const {
   abi::BufferOnDeviceSizeInBytes size;
   size.buffer = buffer.get();
   if (Status status = call(api(), size); !status.ok()) return nullptr;
@@ -328,7 +328,44 @@ Result<const std::byte*> Client::address_of(const Buffer& buffer, const TensorTy
   abi::BufferOpaqueDeviceMemoryDataPointer args;
   args.buffer = buffer.get();
   if (Status status = call(api(), args); !status.ok()) return nullptr;
-  return static_cast<const std::byte*>(args.pointer);
+  return static_cast<std::byte*>(args.pointer);
+}
+
+/// Something that lies with the plugin until this ends.
+struct Client::Owner {
+  Owner(std::shared_ptr<const Client> from, const std::byte* where)
+      : client(from), address(where) {}
+  ~Owner() {
+    if (!is_there) return;
+    client->residents_->remove(address);
+    resident.buffer.reset();
+    if (released && !client->hangs_) (void)await(released);
+  }
+
+  const std::shared_ptr<const Client> client;
+  const std::byte* const address;
+  Resident resident;
+  Event released;  // Of what is lent: when the plugin does not read it any more.
+  bool is_there = false;
+};
+
+std::shared_ptr<void> Client::keep(Buffer& buffer, std::uint32_t device,
+                                   std::shared_ptr<const TensorType> type,
+                                   const std::byte* address) const {
+  auto owner = std::make_shared<Owner>(shared_from_this(), address);
+  owner->resident = {std::move(buffer), device, std::move(type)};
+  owner->is_there = residents_->add(address, owner->resident);
+  if (owner->is_there) return owner;
+  buffer = std::move(owner->resident.buffer);
+  return nullptr;
+}
+
+std::shared_ptr<void> Client::hold(LentBuffer& lent, std::uint32_t device,
+                                   std::shared_ptr<const TensorType> type,
+                                   const std::byte* address) const {
+  auto owner = keep(lent.buffer, device, std::move(type), address);
+  if (owner) static_cast<Owner*>(owner.get())->released = std::move(lent.released);
+  return owner;
 }
 
 Result<Event> Client::read(const Buffer& buffer, std::byte* target, std::size_t bytes) const {

@@ -12,6 +12,7 @@
 
 #include "pjrt/hlo_program.hpp"
 #include "pjrt/plugin.hpp"
+#include "pjrt/residents.hpp"
 #include "seaway/types.hpp"
 
 namespace seaway::pjrt {
@@ -53,7 +54,7 @@ struct Promises {
 };
 
 /// Thread-safe. What it hands out ends before it does.
-class Client {
+class Client : public std::enable_shared_from_this<Client> {
  public:
   /// Makes a client with `devices` devices, by the plugin's option cpu_device_count, or without
   /// options if it knows none of that name. Errors: those of the plugin; kInvalidArgument when it
@@ -97,11 +98,26 @@ class Client {
   Status poison(const Promises& promises, std::size_t index, const Status& cause) const;
   /// Where the `bytes` bytes of `buffer`, which is computed, lie: dense, row-major, for as long as
   /// it lives. Null: read() them. Only for devices that share the host's memory.
-  Result<const std::byte*> address_of(const Buffer& buffer, const TensorType& type) const;
+  Result<std::byte*> address_of(const Buffer& buffer, const TensorType& type) const;
+  /// Leaves `buffer`, which is computed on device `device` and lies at `address` (address_of()),
+  /// where it is, until the owner that is returned is gone; this client stays as long. Null:
+  /// another one lies there, and `buffer` is as it was.
+  std::shared_ptr<void> keep(Buffer& buffer, std::uint32_t device,
+                             std::shared_ptr<const TensorType> type,
+                             const std::byte* address) const;
+  /// The same of what is lent from `address` on, which ends when the owner does. Null: something is
+  /// there already, and `lent` is as it was.
+  std::shared_ptr<void> hold(LentBuffer& lent, std::uint32_t device,
+                             std::shared_ptr<const TensorType> type,
+                             const std::byte* address) const;
+  /// A program hangs on a device: who ends what is lent does not wait for it any more.
+  void has_hung() { hangs_ = true; }
+  const Residents& residents() const { return *residents_; }
   /// Starts to copy `buffer`, which has `bytes` bytes, to `target`, dense and row-major.
   Result<Event> read(const Buffer& buffer, std::byte* target, std::size_t bytes) const;
 
  private:
+  struct Owner;
   explicit Client(Plugin plugin) : plugin_(std::move(plugin)) {}
   Status look_at_devices(std::uint32_t wanted);
   Status look_at_memory();
@@ -112,7 +128,9 @@ class Client {
   std::vector<PluginDevice> devices_;
   std::string identity_;
   bool shares_host_memory_ = false;
+  const std::unique_ptr<Residents> residents_ = std::make_unique<Residents>();
   std::atomic<std::uint32_t> launches_ = 0;
+  std::atomic<bool> hangs_ = false;
 };
 
 }  // namespace seaway::pjrt

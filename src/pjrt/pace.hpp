@@ -20,14 +20,16 @@ class Pace {
     last_[number % last_.size()].store(time_ns, std::memory_order_relaxed);
   }
 
-  /// The longest of the last four; kUnknown before there were so many. One that was interrupted is
-  /// forgotten four launches later.
+  /// The longest of the last four but for one, which something else may have interrupted; kUnknown
+  /// before there were three.
   std::uint64_t expected_ns() const {
-    std::uint64_t longest_ns = 0;
+    std::uint64_t longest_ns = 0, next_ns = 0;
     for (const auto& one : last_) {
-      longest_ns = std::max(longest_ns, one.load(std::memory_order_relaxed));
+      const std::uint64_t time_ns = one.load(std::memory_order_relaxed);
+      next_ns = std::max(next_ns, std::min(time_ns, longest_ns));
+      longest_ns = std::max(longest_ns, time_ns);
     }
-    return longest_ns;
+    return next_ns;
   }
 
  private:

@@ -10,6 +10,15 @@
 #include "base/check.hpp"
 
 namespace seaway::pjrt {
+namespace {
+
+/// Several shards of a value lie where the host wants them.
+MayStay may_stay(const device::GangWork& work) {
+  if (work.shards != 1) return {};
+  return {.outputs = work.may_keep_outputs, .operands = work.may_hold_operands};
+}
+
+}  // namespace
 
 /// One gang that was started.
 struct PjrtBackend::Job {
@@ -18,6 +27,7 @@ struct PjrtBackend::Job {
   std::vector<DeviceId> devices;
   device::GangDone done;
   WaitsFor waits_for = 0;
+  MayStay may_stay;
   bool is_given_up = false;  // Guarded by Shared::mutex.
 };
 
@@ -154,8 +164,8 @@ void PjrtBackend::start(const device::GangWork& work, std::uint64_t cost_ns,
       }
       begin_ns = shared->engine->clock().now_ns();
     }
-    LaunchEnd end =
-        job->executable->launch(job->operands, job->outputs, job->devices, job->waits_for);
+    LaunchEnd end = job->executable->launch(job->operands, job->outputs, job->devices,
+                                            job->waits_for, job->may_stay);
     PjrtBackend::end(shared, job, std::move(end), begin_ns);
   });
 }
@@ -169,6 +179,7 @@ std::shared_ptr<PjrtBackend::Job> PjrtBackend::make_job(const device::GangWork& 
   job->outputs.assign(work.outputs.begin(), work.outputs.end());
   job->devices.assign(work.devices().begin(), work.devices().end());
   job->done = std::move(done);
+  job->may_stay = may_stay(work);
   return job;
 }
 
@@ -187,18 +198,18 @@ void PjrtBackend::run_here(const device::GangWork& work, const PjrtExecutable& e
     return static_cast<void>(end_here());
   }
   const Clock& clock = shared_->engine->clock();
-  const std::uint64_t begin_ns = clock.now_ns();
   // One that was ahead has had the device since the one before it ended.
-  const std::uint64_t from_ns = launch ? last_end_ns_ : begin_ns;
+  const std::uint64_t begin_ns = launch ? last_end_ns_ : clock.now_ns();
   WaitsFor waits_for = 0;
   LaunchEnd end;
+  const MayStay stays = may_stay(work);
   if (!launch && work.next) launch = executable.enqueue(work.operands, work.devices(), nullptr, {});
   if (launch) {
     if (work.next) enqueue(*work.next, *launch);
-    end = executable.finish(*launch, work.outputs, waits_for);
+    end = executable.finish(*launch, work.outputs, waits_for, stays);
     launch.reset();
   } else {
-    end = executable.launch(work.operands, work.outputs, work.devices(), waits_for);
+    end = executable.launch(work.operands, work.outputs, work.devices(), waits_for, stays);
   }
   last_end_ns_ = clock.now_ns();
   if (!end_here()) return forget_next();
@@ -206,8 +217,12 @@ void PjrtBackend::run_here(const device::GangWork& work, const PjrtExecutable& e
     const auto job = make_job(work, executable, std::move(done));
     return PjrtBackend::end(shared_, job, std::move(end), begin_ns);
   }
-  executable.took(last_end_ns_ - from_ns);
-  done({.status = std::move(end.status), .begin_ns = begin_ns, .end_ns = last_end_ns_});
+  executable.took(last_end_ns_ - begin_ns);
+  done({.status = std::move(end.status),
+        .begin_ns = begin_ns,
+        .end_ns = last_end_ns_,
+        .made = std::move(end.made),
+        .held = std::move(end.held)});
 }
 
 bool PjrtBackend::looks_ahead(const device::GangWork& work) const {
@@ -262,14 +277,16 @@ void PjrtBackend::end(const std::shared_ptr<Shared>& shared, const std::shared_p
   if (shared->is_open) {
     device::GangEnd end{.status = std::move(launched.status),
                         .begin_ns = begin_ns,
-                        .end_ns = shared->engine->clock().now_ns()};
+                        .end_ns = shared->engine->clock().now_ns(),
+                        .made = std::move(launched.made),
+                        .held = std::move(launched.held)};
     if (job->devices.size() == 1) job->executable->took(end.end_ns - begin_ns);
     if (launched.refused) end.unlaunched_on = job->devices[*launched.refused];
     std::optional<DeviceId> lost;
     if (launched.lost) lost = job->devices[*launched.lost];
-    shared->post([shared, job, end = std::move(end), lost] {
+    shared->post([shared, job, end = std::move(end), lost]() mutable {
       if (lost && shared->lost) shared->lost(*lost, end.status.message());
-      job->done(end);
+      job->done(std::move(end));
       shared->on_progress();
     });
   }
@@ -290,6 +307,7 @@ std::optional<DeviceId> PjrtBackend::give_up(std::span<const DeviceId> devices) 
     }
     if (job->executable->foreign()) return {};
     job->is_given_up = true;
+    target_.client->has_hung();
     shared_->changed.notify_all();
     return job->devices[job->waits_for];
   }

@@ -88,6 +88,8 @@ PjrtExecutable::PjrtExecutable(Target target, const function::Graph& graph,
       outputs_(types_of(graph, graph.outputs)),
       all_parameters_(parameters_),
       all_outputs_(outputs_),
+      kept_types_(std::make_shared<const std::vector<TensorType>>(outputs_)),
+      held_types_(std::make_shared<const std::vector<TensorType>>(parameters_)),
       cost_ns_(estimate_ns(graph)),
       is_even_(spans_ == 0 && target_.way == InputWay::kLent) {}
 
@@ -144,7 +146,7 @@ Status PjrtExecutable::find_devices(std::vector<std::uint32_t>& first) const {
                             " devices, and plugin " + target_.client->plugin().path() + " has " +
                             std::to_string(devices) + " here");
   }
-  for (std::uint32_t i = 0; i < spans_; ++i) first.push_back(i);
+  for (std::uint32_t i = 0; i < std::max<std::size_t>(1, spans_); ++i) first.push_back(i);
   return {};
 }
 
@@ -155,6 +157,8 @@ Status PjrtExecutable::take_types(const Code& code) {
   parameters_ = std::move(said->program.parameters);
   is_even_ = said->program.is_straight_line && spans_ == 0 && target_.way == InputWay::kLent;
   outputs_ = code.outputs;
+  kept_types_ = std::make_shared<const std::vector<TensorType>>(outputs_);
+  held_types_ = std::make_shared<const std::vector<TensorType>>(parameters_);
   for (const TensorType& type : outputs_) {
     if (Status status = validate(type); !status.ok()) return status;
   }
@@ -207,13 +211,13 @@ std::size_t PjrtExecutable::device_lists() const {
 Result<std::shared_ptr<const Code>> PjrtExecutable::code_for(
     std::span<const std::uint32_t> devices) const {
   std::vector<std::uint32_t> list;
-  if (spans_ > 0) list.assign(devices.begin(), devices.end());
+  if (is_placed()) list.assign(devices.begin(), devices.end());
   // Whoever needs the same code waits for it here; so do, rarely, those who need another one.
   std::lock_guard guard(mutex_);
   if (const auto found = codes_.find(list); found != codes_.end()) return found->second;
   std::vector<int> ids;
   for (const std::uint32_t device : list) ids.push_back(target_.client->devices()[device].id);
-  Result<std::string> options = spans_ > 0 ? gang_options(ids) : portable_options();
+  Result<std::string> options = is_placed() ? gang_options(ids) : portable_options();
   if (foreign_) options = placed_options(options_, ids);
   if (!options.ok()) return options.status();
   auto code = make_code(*options);

@@ -18,6 +18,7 @@
 #include "pjrt/executable_cache.hpp"
 #include "pjrt/ledger.hpp"
 #include "pjrt/pace.hpp"
+#include "transport/bulk.hpp"
 
 namespace seaway::pjrt {
 
@@ -46,6 +47,15 @@ struct LaunchEnd {
   std::optional<std::size_t> refused = {};
   /// The shard whose device is gone.
   std::optional<std::size_t> lost = {};
+  /// Outputs that stay with the plugin: see device::GangEnd::made.
+  std::vector<transport::Payload> made = {};
+  /// Operands that stay lent: see device::GangEnd::held.
+  std::vector<std::shared_ptr<void>> held = {};
+};
+
+/// What of a launch on one device may stay with the plugin, where it can be read by the host.
+struct MayStay {
+  bool outputs = false, operands = false;
 };
 
 /// Thread-safe, as all executables. Calls block while the plugin works: on a control
@@ -102,7 +112,8 @@ class PjrtExecutable final : public function::Executable,
   /// Runs shard s on device `devices[s]` of the client. Blocks until nothing of it is under way.
   LaunchEnd launch(std::span<const function::ShardedBuffer> operands,
                    std::span<const function::ShardedBuffer> outputs,
-                   std::span<const std::uint32_t> devices, WaitsFor& waits_for) const;
+                   std::span<const std::uint32_t> devices, WaitsFor& waits_for,
+                   MayStay may_stay = {}) const;
 
   /// What one launch has in the plugin.
   struct Launch;
@@ -119,7 +130,7 @@ class PjrtExecutable final : public function::Executable,
                                   std::span<const std::uint32_t> made) const;
   /// The other half.
   LaunchEnd finish(Launch& launch, std::span<const function::ShardedBuffer> outputs,
-                   WaitsFor& waits_for) const;
+                   WaitsFor& waits_for, MayStay may_stay = {}) const;
   /// Instead of finish(): blocks until nothing of it is under way, and nobody gets what it made.
   void abandon(Launch& launch) const;
 
@@ -137,6 +148,9 @@ class PjrtExecutable final : public function::Executable,
   PjrtExecutable(Target target, const function::Graph& graph, const function::AxisSizes& axes,
                  Limits limits);
   PjrtExecutable(Target target, function::ForeignProgram program, Limits limits);
+  /// Whether its code is for a list of devices, and not for any. On an only device that saves a
+  /// call 2 us: told to run portable code, XLA copies all compile options first.
+  bool is_placed() const { return spans_ > 0 || target_.client->devices().size() == 1; }
   Status find_devices(std::vector<std::uint32_t>& first) const;
   Status take_types(const Code& code);
   void find_room(const Code& code);
@@ -157,8 +171,11 @@ class PjrtExecutable final : public function::Executable,
   Status keep_promises(Launch& launch) const;
   void break_promises(Launch& launch, std::size_t first, const Status& cause) const;
   Status wait_for_shards(Launch& launch, WaitsFor& waits_for) const;
-  Status copy_outputs(Launch& launch) const;
-  static Status give_back(Launch& launch);
+  void find_made(Launch& launch, const Launch* before, std::span<const std::uint32_t> made) const;
+  bool keep_output(Launch& launch, std::size_t output, std::byte* bytes) const;
+  Status copy_outputs(Launch& launch, MayStay may_stay) const;
+  bool is_written(const Launch& launch, const std::byte* address) const;
+  Status give_back(Launch& launch, MayStay may_stay) const;
 
   const Target target_;
   const std::string name_;
@@ -172,13 +189,15 @@ class PjrtExecutable final : public function::Executable,
   std::vector<TensorType> all_parameters_,
       all_outputs_;                                 // and, of a foreign one that spans, of all
   std::optional<function::ForeignTraits> foreign_;  // shards: each value is one shard's.
-  std::vector<std::int64_t> not_donated_;           // Of those of one shard that it gives up.
+  /// outputs_ and parameters_, for what outlives this.
+  std::shared_ptr<const std::vector<TensorType>> kept_types_, held_types_;
+  std::vector<std::int64_t> not_donated_;  // Of those of one shard that it gives up.
   std::uint64_t cost_ns_ = 0;
   std::size_t scratch_bytes_ = 0;
   bool is_even_ = false;  // Each launch takes about as long as the others.
   mutable Pace pace_;     // Of launches on one device.
   mutable std::mutex mutex_;
-  /// By device list; those of no span have one entry, of an empty list. Guarded by mutex_.
+  /// By device list; portable code has one entry, of an empty list. Guarded by mutex_.
   mutable std::map<std::vector<std::uint32_t>, std::shared_ptr<const Code>> codes_;
 };
 

@@ -17,6 +17,11 @@ const std::byte* address_of(const function::ShardedBuffer& buffer, std::size_t s
   return buffer.base == nullptr ? kNothing : buffer.shard(shard);
 }
 
+/// Of what lies elsewhere the plugin may make a copy of its own, which counts nowhere.
+bool is_read_in_place(const std::byte* address) {
+  return reinterpret_cast<std::uintptr_t>(address) % 64 == 0;
+}
+
 void keep_first(Status& status, Status next) {
   if (status.ok()) status = std::move(next);
 }
@@ -37,7 +42,7 @@ struct PjrtExecutable::Launch {
   std::shared_ptr<const Code> code;  // Null: nothing of it has come to the plugin.
   alignas(std::max_align_t) std::byte room[4096];
   std::pmr::monotonic_buffer_resource memory{room, sizeof room};
-  std::pmr::vector<abi::Buffer*> made{&memory};  // What another launch makes; null: what is lent.
+  std::pmr::vector<abi::Buffer*> made{&memory};  // What is or will be the plugin's; null: lent.
   std::pmr::vector<LentBuffer> lent{&memory};    // Of each shard, its operands,
   std::pmr::vector<Promises> promised{&memory};  // or these.
   std::pmr::vector<Buffer> results{&memory};     // Of each shard that was enqueued.
@@ -66,12 +71,12 @@ std::byte* PjrtExecutable::output_at(const Launch& launch, std::size_t output,
 
 LaunchEnd PjrtExecutable::launch(std::span<const function::ShardedBuffer> operands,
                                  std::span<const function::ShardedBuffer> outputs,
-                                 std::span<const std::uint32_t> devices,
-                                 WaitsFor& waits_for) const {
+                                 std::span<const std::uint32_t> devices, WaitsFor& waits_for,
+                                 MayStay may_stay) const {
   if (Status status = check_outputs(outputs); !status.ok()) return {.status = std::move(status)};
   Launch launch(operands, devices);
   begin(launch, nullptr, {}, waits_for);
-  return finish(launch, outputs, waits_for);
+  return finish(launch, outputs, waits_for, may_stay);
 }
 
 std::shared_ptr<PjrtExecutable::Launch> PjrtExecutable::enqueue(
@@ -105,15 +110,25 @@ void PjrtExecutable::begin(Launch& launch, const Launch* before,
     return;
   }
   launch.code = std::move(*code);
-  for (const std::uint32_t output : made) {
-    launch.made.push_back(output == kIsThere ? nullptr : before->results[output].get());
-  }
+  if (target_.way == InputWay::kLent && launch.devices.size() == 1) find_made(launch, before, made);
   end.status = give_operands(launch);
   if (end.status.ok()) end.status = execute(launch, waits_for);
 }
 
+/// Which operands the plugin has, or will have when `before` has ended.
+void PjrtExecutable::find_made(Launch& launch, const Launch* before,
+                               std::span<const std::uint32_t> made) const {
+  const Residents& residents = target_.client->residents();
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const bool is_there = made.empty() || made[i] == kIsThere;
+    launch.made.push_back(
+        is_there ? residents.find(operand_at(launch, i, 0), launch.devices[0], parameters_[i])
+                 : before->results[made[i]].get());
+  }
+}
+
 LaunchEnd PjrtExecutable::finish(Launch& launch, std::span<const function::ShardedBuffer> outputs,
-                                 WaitsFor& waits_for) const {
+                                 WaitsFor& waits_for, MayStay may_stay) const {
   LaunchEnd& end = launch.end;
   if (!launch.code) return std::move(end);
   launch.outputs = outputs;
@@ -127,11 +142,13 @@ LaunchEnd PjrtExecutable::finish(Launch& launch, std::span<const function::Shard
   }
   // Whatever has happened: what is enqueued reads operands, which go back to others now.
   keep_first(status, wait_for_shards(launch, waits_for));
-  keep_first(status, give_back(launch));
+  keep_first(status, give_back(launch, status.ok() ? may_stay : MayStay()));
   // Operands are the host's again by now: an output may lie where one of them was.
   if (status.ok()) status = check_outputs(outputs);
-  if (status.ok()) status = copy_outputs(launch);
+  if (status.ok()) status = copy_outputs(launch, may_stay);
   if (!status.ok()) {
+    end.made.clear();
+    end.held.clear();
     end.status =
         Status(status.code(), "function " + name_ + " on plugin " +
                                   target_.client->plugin().path() + ": " + status.message());
@@ -143,7 +160,7 @@ void PjrtExecutable::abandon(Launch& launch) const {
   if (!launch.code) return;
   WaitsFor waits_for = 0;
   (void)wait_for_shards(launch, waits_for);
-  (void)give_back(launch);
+  (void)give_back(launch, {});
 }
 
 Status PjrtExecutable::give_operands(Launch& launch) const {
@@ -208,7 +225,7 @@ Status PjrtExecutable::execute(Launch& launch, WaitsFor& waits_for) const {
     args.arguments_count = operand_count;
     args.outputs = result_lists.data();
     args.complete_events = complete.data();
-    if (spans_ == 0) args.execute_device = client.devices()[launch.devices[first]].device;
+    if (!is_placed()) args.execute_device = client.devices()[launch.devices[first]].device;
     if (Status status = call(client.api(), args); !status.ok()) {
       if (status.code() == StatusCode::kResourceExhausted ||
           status.code() == StatusCode::kDeviceLost) {
@@ -268,7 +285,20 @@ Status PjrtExecutable::wait_for_shards(Launch& launch, WaitsFor& waits_for) cons
   return first;
 }
 
-Status PjrtExecutable::copy_outputs(Launch& launch) const {
+/// True: output `output` of the only shard stays where it is made, at `bytes`.
+bool PjrtExecutable::keep_output(Launch& launch, std::size_t output, std::byte* bytes) const {
+  auto owner = target_.client->keep(launch.results[output], launch.devices[0],
+                                    {kept_types_, &(*kept_types_)[output]}, bytes);
+  if (!owner) return false;
+  std::vector<transport::Payload>& made = launch.end.made;
+  made.resize(outputs_.size());
+  made[output].base = bytes;
+  made[output].stride = outputs_[output].bytes();
+  made[output].owner = std::move(owner);
+  return true;
+}
+
+Status PjrtExecutable::copy_outputs(Launch& launch, MayStay may_stay) const {
   Status status;
   std::pmr::vector<Event> events(&launch.memory);
   for (std::size_t r = 0; r < launch.results.size() && status.ok(); ++r) {
@@ -284,8 +314,12 @@ Status PjrtExecutable::copy_outputs(Launch& launch) const {
     if (target_.way == InputWay::kLent) {
       const auto bytes = target_.client->address_of(result, type);
       status = bytes.status();
-      if (bytes.ok() && *bytes != nullptr) std::memcpy(target, *bytes, type.bytes());
-      if (!bytes.ok() || *bytes != nullptr) continue;
+      if (!bytes.ok()) continue;
+      if (may_stay.outputs && *bytes != nullptr && keep_output(launch, r, *bytes)) continue;
+      if (*bytes != nullptr) {
+        std::memcpy(target, *bytes, type.bytes());
+        continue;
+      }
     }
     auto event = target_.client->read(result, target, type.bytes());
     status = event.status();
@@ -297,12 +331,28 @@ Status PjrtExecutable::copy_outputs(Launch& launch) const {
   return status;
 }
 
-/// Returns when the plugin reads nothing of ours any more.
-Status PjrtExecutable::give_back(Launch& launch) {
+bool PjrtExecutable::is_written(const Launch& launch, const std::byte* address) const {
+  return std::ranges::any_of(launch.outputs, [address](const function::ShardedBuffer& output) {
+    return output.base == address;
+  });
+}
+
+/// Returns when the plugin reads nothing of ours any more, but for what stays lent.
+Status PjrtExecutable::give_back(Launch& launch, MayStay may_stay) const {
   launch.promised.clear();
   Status status;
-  for (LentBuffer& one : launch.lent) {
-    if (!one.buffer) continue;  // Another launch makes it.
+  for (std::size_t i = 0; i < launch.lent.size(); ++i) {
+    LentBuffer& one = launch.lent[i];
+    if (!one.buffer) continue;  // The plugin's own.
+    if (may_stay.operands && launch.devices.size() == 1) {
+      const std::byte* const address = operand_at(launch, i, 0);
+      if (is_read_in_place(address) && !is_written(launch, address)) {
+        launch.end.held.resize(parameters_.size());
+        launch.end.held[i] = target_.client->hold(one, launch.devices[0],
+                                                  {held_types_, &(*held_types_)[i]}, address);
+        if (launch.end.held[i]) continue;
+      }
+    }
     one.buffer.reset();
     keep_first(status, await(one.released));
   }

@@ -13,6 +13,7 @@ namespace seaway::sim {
 namespace {
 
 constexpr std::uint64_t kLatencyStream = 0x6c6174656e637900;
+constexpr std::uint64_t kKeepStream = 0x6b65657073000000;
 constexpr std::byte kRubbish{0xa5};
 const Status kUnlaunched{StatusCode::kDeviceLost, "its memory had an error that it could correct"};
 const Status kNoMemory{StatusCode::kResourceExhausted, "its memory is in pieces"};
@@ -20,6 +21,49 @@ const Status kNoMemory{StatusCode::kResourceExhausted, "its memory is in pieces"
 std::size_t bytes_of(const TensorType& type) { return type.bytes(); }
 
 }  // namespace
+
+/// An output in memory of the device's own.
+struct SimBackend::Kept {
+  Kept(std::size_t size, Complain to)
+      : bytes(new (std::align_val_t(64)) std::byte[size]()), size(size), complain(std::move(to)) {}
+  ~Kept() {
+    if (before != all()) complain("an output that its device keeps was written to");
+  }
+  static std::unique_ptr<Kept> fix(std::unique_ptr<Kept> one) {
+    one->before = one->all();
+    return one;
+  }
+  std::vector<std::byte> all() const { return {bytes.get(), bytes.get() + size}; }
+
+  struct Free {
+    void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t(64)); }
+  };
+  const std::unique_ptr<std::byte[], Free> bytes;
+  const std::size_t size;
+  const Complain complain;
+  std::vector<std::byte> before;
+};
+
+/// What a device has made of an operand, which it may read at any time until that is dropped.
+struct SimBackend::Held {
+  Held(function::ShardedBuffer where, std::size_t count, std::size_t bytes_each, Complain to)
+      : place(where), shards(count), bytes(bytes_each), complain(std::move(to)), before(all()) {}
+  ~Held() {
+    if (before != all()) complain("an operand that its device holds has changed");
+  }
+  std::vector<std::byte> all() const {
+    std::vector<std::byte> now(shards * bytes);
+    for (std::size_t s = 0; s < shards && bytes > 0; ++s) {
+      std::memcpy(now.data() + s * bytes, place.shard(s), bytes);
+    }
+    return now;
+  }
+
+  const function::ShardedBuffer place;
+  const std::size_t shards, bytes;
+  const Complain complain;
+  const std::vector<std::byte> before;
+};
 
 /// One gang on its way: its operands as they were when it started.
 struct SimBackend::Job {
@@ -52,6 +96,37 @@ struct SimBackend::Job {
   }
 
   std::size_t value_shards() const { return work.executable->shards_of_value(work.shards); }
+
+  /// Of operands that are as they were, for they are not written over.
+  std::vector<std::shared_ptr<void>> hold(const Complain& complain) const {
+    std::vector<std::shared_ptr<void>> held(operands.size());
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const std::size_t bytes = bytes_of(work.executable->parameter_types()[i]);
+      if (is_overwritten[i] || bytes == 0) continue;
+      held[i] = std::make_shared<Held>(operands[i], value_shards(), bytes, complain);
+    }
+    return held;
+  }
+
+  /// Moves the outputs to memory that is the device's own, and that nobody may write to.
+  std::vector<transport::Payload> keep(const Complain& complain) const {
+    std::vector<transport::Payload> made(outputs.size());
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const std::size_t bytes = bytes_of(work.executable->output_types()[i]);
+      if (bytes == 0) continue;
+      const std::size_t stride = (bytes + 63) / 64 * 64;
+      // It ends where the last shard does: nobody reads behind that.
+      auto memory = std::make_unique<Kept>((value_shards() - 1) * stride + bytes, complain);
+      for (std::size_t s = 0; s < value_shards(); ++s) {
+        std::memcpy(memory->bytes.get() + s * stride, outputs[i].shard(s), bytes);
+      }
+      made[i].base = memory->bytes.get();
+      made[i].stride = stride;
+      made[i].owner = std::shared_ptr<Kept>(Kept::fix(std::move(memory)));
+    }
+    scribble();
+    return made;
+  }
 
   void scribble() const {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -120,6 +195,7 @@ SimBackend::SimBackend(actor::Engine& engine, std::uint64_t seed, std::uint64_t 
     : engine_(engine),
       cost_(cost),
       random_(seed, kLatencyStream + name),
+      keeping_(seed, kKeepStream + name),
       on_progress_(std::move(on_progress)),
       complain_(std::move(complain)),
       faults_(std::move(faults)),
@@ -328,6 +404,12 @@ void SimBackend::finish(const std::shared_ptr<Job>& job) {
     end.status = job->run();
     if (end.status.ok()) flip(*job);
     if (end.status.ok() && job->work.next) foresight_.made(job->work);
+    if (end.status.ok() && cost_.kept_percent > 0) {
+      const bool keeps = keeping_.chance(cost_.kept_percent);
+      const bool holds = keeping_.chance(cost_.kept_percent);
+      if (keeps && job->work.may_keep_outputs) end.made = job->keep(complain_);
+      if (holds && job->work.may_hold_operands) end.held = job->hold(complain_);
+    }
   }
   job->done(std::move(end));
 }

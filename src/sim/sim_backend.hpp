@@ -32,6 +32,9 @@ struct CostModel {
   /// Gangs of so many of 100, where one stands behind them on their device, end in the calling
   /// handler, and that one is foreseen: see device::Backend::looks_ahead().
   unsigned ahead_percent = 0;
+  /// Gangs of so many of 100, of those that may, leave their outputs in memory of the device, or
+  /// leave something there of their operands: see device::GangEnd::made and held.
+  unsigned kept_percent = 0;
   /// Functions run stage by stage, as where islands have several hosts: compiled, not interpreted.
   bool in_stages = false;
 };
@@ -73,6 +76,8 @@ class SimBackend final : public device::Backend {
 
  private:
   struct Job;
+  struct Kept;
+  struct Held;
   void after(std::uint64_t delay_ns, std::function<void()> work);
   bool is_any_lost(std::span<const DeviceId> devices) const;
   struct Slowness {  // Of a gang: how many times as long it takes,
@@ -96,6 +101,7 @@ class SimBackend final : public device::Backend {
   const collective::LocalCollectives collectives_;
   const CostModel cost_;
   mutable RandomStream random_;
+  RandomStream keeping_;  // Worlds in which something is kept are else as they were.
   const std::function<void()> on_progress_;
   const Complain complain_;
   const DeviceFaults faults_;

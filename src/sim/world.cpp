@@ -93,6 +93,7 @@ World make_world(std::uint64_t seed, bool is_wild) {
     draw_spill(world, large, is_wild);
     RandomStream ahead(seed, kAheadStream);
     if (ahead.chance(40)) world.cost.ahead_percent = 1 + static_cast<unsigned>(ahead.below(100));
+    if (ahead.chance(40)) world.cost.kept_percent = 1 + static_cast<unsigned>(ahead.below(100));
   }
   if (world.is_flooded && random.chance(50)) {
     world.runs_in_flight_max = 1 + static_cast<std::uint32_t>(random.below(64));

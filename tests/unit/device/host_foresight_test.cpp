@@ -142,6 +142,23 @@ TEST_F(HostForesight, IsSilentAboutWhatIsStillToBeReceived) {
   EXPECT_EQ(backend().foreseen, Words());
 }
 
+/// The first gang's room may be all that there is, and the backend would take its own for the
+/// second.
+TEST_F(HostForesight, IsSilentWhereADeviceHasNoRoomForTheWorkOfBoth) {
+  world_.put(50, HostWorld::row(5));
+  for (const std::size_t bytes : {std::size_t{1} << 20, std::size_t{1} << 19}) {
+    world_.core.add_function(kernel_id(1, 1), std::make_shared<SumKernel>(1, 1, bytes));
+    const auto run = static_cast<Stamp>(bytes == std::size_t{1} << 20 ? 1 : 3);
+    queue(run, step(run), {50, 60 + run});
+    queue(run + 1, step(run), {60 + run, 61 + run});
+
+    world_.core.advance();
+
+    EXPECT_EQ(backend().foreseen.size(), run == 1 ? 0u : 1u);
+    EXPECT_EQ(world_.value(61 + run), "7");
+  }
+}
+
 TEST_F(HostForesight, IsSilentOnceADeviceIsLost) {
   world_.put(50, HostWorld::row(5));
   world_.lose(1);

@@ -24,12 +24,14 @@ namespace seaway::device {
 /// Each number of each output is 1 + the sum of the same numbers of all operands.
 class SumKernel final : public function::Executable {
  public:
-  SumKernel(std::size_t parameters, std::size_t outputs)
-      : parameter_types_(parameters, f32({16})), output_types_(outputs, f32({16})) {}
+  SumKernel(std::size_t parameters, std::size_t outputs, std::size_t scratch_bytes = 0)
+      : parameter_types_(parameters, f32({16})),
+        output_types_(outputs, f32({16})),
+        scratch_bytes_(scratch_bytes) {}
 
   const std::vector<TensorType>& parameter_types() const override { return parameter_types_; }
   const std::vector<TensorType>& output_types() const override { return output_types_; }
-  std::size_t scratch_bytes() const override { return 0; }
+  std::size_t scratch_bytes() const override { return scratch_bytes_; }
   std::uint64_t cost_ns() const override { return 100; }
   Status run(std::span<const function::ShardedBuffer> operands,
              std::span<const function::ShardedBuffer> outputs, function::ShardedBuffer,
@@ -56,6 +58,7 @@ class SumKernel final : public function::Executable {
 
  private:
   std::vector<TensorType> parameter_types_, output_types_;
+  std::size_t scratch_bytes_;
 };
 
 /// Gangs of up to 10 us run in line and take 1 us of the clock; longer ones, and copies when they
@@ -130,11 +133,14 @@ class FakeBackend final : public Backend {
                                                 job.work.shards, nullptr);
     ++runs;
     if (after_run) after_run(job.outputs);
-    job.done({.status = status.ok() ? ran : status,
+    const Status ended = status.ok() ? ran : status;
+    job.done({.status = ended,
               .begin_ns = job.begin_ns,
               .end_ns = clock_.now_ns(),
               .last = last,
-              .waited_ns = waited_ns});
+              .waited_ns = waited_ns,
+              .made = ended.ok() ? keep(job) : std::vector<transport::Payload>(),
+              .held = ended.ok() ? hold(job) : std::vector<std::shared_ptr<void>>()});
   }
   /// The first job that runs is not launched after all, for `device` cannot.
   void refuse_job(DeviceId device) {
@@ -184,6 +190,10 @@ class FakeBackend final : public Backend {
   std::function<void()> during_run;  // What happens while a gang runs in line,
   std::function<void(std::span<const function::ShardedBuffer>)> after_run;  // behind any gang.
   std::size_t runs = 0;                                                     // Of gangs, by now.
+  bool keeps = false;                     // Outputs that may stay where a job makes them,
+  std::vector<std::weak_ptr<void>> kept;  // and those, while anybody reads them.
+  bool holds = false;                     // Something of operands, if it may,
+  std::vector<std::weak_ptr<void>> held;  // and that.
 
  private:
   struct Job {
@@ -192,6 +202,37 @@ class FakeBackend final : public Backend {
     std::uint64_t begin_ns;
     GangDone done;
   };
+  /// Nothing lies behind the last shard, and nobody writes to any.
+  std::vector<transport::Payload> keep(const Job& job) {
+    if (!keeps || !job.work.may_keep_outputs) return {};
+    std::vector<transport::Payload> made;
+    for (const function::ShardedBuffer& output : job.outputs) {
+      const auto memory = std::make_shared<std::vector<std::byte>>(job.work.shards * kShardBytes);
+      for (std::size_t s = 0; s < job.work.shards; ++s) {
+        std::memcpy(memory->data() + s * kShardBytes, output.shard(s), kShardBytes);
+        std::memset(output.shard(s), 0xee, kShardBytes);
+      }
+      const std::shared_ptr<void> owner(memory.get(), [memory, was = *memory](void*) {
+        EXPECT_EQ(*memory, was) << "somebody has written to what the backend keeps";
+      });
+      kept.push_back(owner);
+      made.push_back({memory->data(), kShardBytes, owner});
+    }
+    return made;
+  }
+  /// Operands stay as they are until that is over.
+  std::vector<std::shared_ptr<void>> hold(const Job& job) {
+    if (!holds || !job.work.may_hold_operands) return {};
+    std::vector<std::shared_ptr<void>> all;
+    for (const function::ShardedBuffer& operand : job.operands) {
+      const std::vector<std::byte> was(operand.base, operand.base + kShardBytes);
+      all.push_back(std::shared_ptr<void>(operand.base, [was](void* place) {
+        EXPECT_EQ(std::memcmp(place, was.data(), was.size()), 0) << "what is held has changed";
+      }));
+      held.push_back(all.back());
+    }
+    return all;
+  }
   static std::string words_of(const ForeseenGang& next) {
     std::string text = std::to_string(next.work.stamp) + "." + std::to_string(next.work.gang) + ":";
     for (std::size_t i = 0; i < next.made.size(); ++i) {
