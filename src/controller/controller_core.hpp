@@ -169,7 +169,8 @@ class ControllerCore {
   Left left_on(IslandId island) const;
   bool has_host(IslandId island) const;
   bool has_scheduler(IslandId island) const;
-  /// What the scheduler of `island` is told when a view begins: all that is unfinished there.
+  /// What the scheduler of `island` is told when a view begins: all that is unfinished there, or is
+  /// over there and not elsewhere.
   ControllerOutbox::View view_of(IslandId island) const;
   bool has_members() const { return !members_.empty(); }
   /// The last stamp before the life of the host of `island` began. What comes in the same turn as
@@ -310,6 +311,7 @@ class ControllerCore {
   Status count_definition(ClientId client);
   Status check_run_id(Client& client, RunId id) const;
   Status check_outputs(const Client& client, ArrayId first, std::size_t count) const;
+  Status unknown_array(std::string what, ArrayId id) const;
   Status no_arrays(const Client& client) const;
   void give_up_donated(ClientId client, const program::ProgramGraph& graph,
                        const RunRequest& request);
@@ -332,6 +334,7 @@ class ControllerCore {
   void answer_questions();
   bool has_open_part(const Run& run, std::size_t open, IslandId island) const;
   std::vector<Stamp> stamps_open_on(IslandId island) const;
+  std::vector<Stamp> stamps_over_on(IslandId island) const;
 
   // restarts.cpp
   using Losses = std::deque<std::uint64_t>;

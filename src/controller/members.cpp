@@ -141,6 +141,19 @@ std::vector<Stamp> ControllerCore::stamps_open_on(IslandId island) const {
   return stamps;
 }
 
+/// Of those that are over there, and not elsewhere. What a scheduler has said to others of their
+/// edges may have been lost with it; only those of the host's life, for others are cut off.
+std::vector<Stamp> ControllerCore::stamps_over_on(IslandId island) const {
+  std::vector<Stamp> stamps;
+  for (const Run* run : by_stamp_) {
+    if (!run) continue;
+    for (const auto& [stamp, at] : run->finished) {
+      if (at == island && stamp > members_[island].born_stamp) stamps.push_back(stamp);
+    }
+  }
+  return stamps;
+}
+
 /// Nothing that was launched there ends any more: it has ended now.
 void ControllerCore::fail_parts_on(IslandId island, const Status& cause) {
   const std::vector<Stamp> stamps = stamps_open_on(island);
@@ -442,7 +455,10 @@ ControllerOutbox::View ControllerCore::view_of(IslandId island) const {
     if (tenant->weight != 1) view.weights.push_back({tenant->id, tenant->weight});
   }
   std::set<ArrayId> named;
-  for (const Stamp stamp : stamps_open_on(island)) {
+  std::set<Stamp> stamps;
+  for (const Stamp stamp : stamps_open_on(island)) stamps.insert(stamp);
+  for (const Stamp stamp : stamps_over_on(island)) stamps.insert(stamp);
+  for (const Stamp stamp : stamps) {
     const Run& run = *by_stamp_[stamp % by_stamp_.size()];
     for (const Run::Launched& launched : run.launched) {
       if (launched.island != island || launched.launch.stamp != stamp) continue;

@@ -77,7 +77,6 @@ struct SchedulerActor::Decoder {
     self.finished_.clear();
     self.failed_.clear();
     std::erase_if(self.held_, [](const Frame& frame) { return !is_of_peer(frame); });
-    self.said_.clear();
     self.launches_.clear();
     self.named_.clear();
     self.plans_.clear();
@@ -95,6 +94,10 @@ struct SchedulerActor::Decoder {
       if (!status.ok()) return status;
     }
     for (const std::uint64_t array : view.getNamed()) self.named_.push_back(array);
+    // Of unfinished parts it is said anew. What is over here may still have to be said again.
+    std::erase_if(self.said_, [&self](const Said& said) {
+      return std::ranges::binary_search(self.launches_, said.stamp, {}, &Launch::stamp);
+    });
     return {};
   }
 

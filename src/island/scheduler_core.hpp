@@ -96,10 +96,11 @@ class SchedulerCore {
   explicit SchedulerCore(const CoreOptions& options);
 
   /// Goes on where a lost scheduler of the same options stopped. `launches`: all parts of this
-  /// island that the controller has not heard kFinished of, in stamp order. `named`: the arrays
-  /// that later launches may name, so none that was donated. Before this call, only set_weight()
-  /// and exists(); whatever peers and the controller said of unfinished parts (exists, cancel) is
-  /// said again, earlier or later.
+  /// island that the controller has not heard kFinished of, and those that are over here and not
+  /// elsewhere, for what peers were told of their edges may be lost; in stamp order. `named`: the
+  /// arrays that later launches may name, so none that was donated. Before this call, only
+  /// set_weight() and exists(); whatever peers and the controller said of unfinished parts (exists,
+  /// cancel) is said again, earlier or later.
   ///
   /// Answers in actions(): kFinished for parts that are over, kExists for all sends of gangs that
   /// are done, kFree for arrays that nobody needs (said to the old host before or not), kCancel for

@@ -312,6 +312,21 @@ TEST(Members, AViewLeavesOutWhatIsOverFreedOrTaken) {
   EXPECT_EQ(named, "501 1002 ");
 }
 
+TEST(Members, AViewTellsOfWhatIsOverThereAndNotElsewhereAsLongAsItsHostLives) {
+  Members some;
+  some.world.run(some.client, some.on_both, {some.input});
+  some.world.said();
+  some.world.finish(1, {0});
+
+  const std::size_t over = some.view(0).launches.size();
+  some.lose_host(0);
+  some.world.core.host_joined(0, 2);
+  some.world.said();
+
+  EXPECT_EQ(over, 1u);
+  EXPECT_EQ(some.view(0).launches.size(), 0u);
+}
+
 TEST(Members, ALostSchedulerAnswersNoQuestions) {
   Members some;
   some.world.run(some.client, some.on_left, {some.input});

@@ -66,12 +66,19 @@ class View : public testing::Test {
     say(builder.finish());
   }
   /// The host has not heard of the part.
-  void say_state(std::uint32_t number) {
+  void say_state(std::uint32_t number, Stamp last = kStamp - 1) {
     wire::FrameBuilder builder;
     auto state = builder.init_root<Message>().initIslandState();
     state.setNumber(number);
-    state.setLastStamp(kStamp - 1);
+    state.setLastStamp(last);
     say(builder.finish());
+  }
+  /// The part is over on this island, as far as controller and host know.
+  void say_empty_view(std::uint32_t number) {
+    wire::FrameBuilder builder;
+    builder.init_root<Message>().initView().setNumber(number);
+    say(builder.finish());
+    say_state(number, kStamp);
   }
   /// A part that sends its value to island 1, and is placed.
   void begin_sender(std::uint32_t number) {
@@ -214,6 +221,18 @@ TEST_F(View, AnEdgeThatWasHeardOfInTheViewBeforeExists) {
 TEST_F(View, WhatAPeerHasNotHeardItHearsAgainThoughThePartIsOver) {
   begin_sender(1);
   end_sender(1);
+  const std::uint32_t before = exists_;
+
+  say_peer_is_back();
+
+  EXPECT_EQ(before, 1u);
+  EXPECT_EQ(exists_, 2u);
+}
+
+TEST_F(View, WhatAPeerHasNotHeardItHearsAgainInALaterViewOfWhichThePartIsNoMore) {
+  begin_sender(1);
+  end_sender(1);
+  say_empty_view(2);
   const std::uint32_t before = exists_;
 
   say_peer_is_back();
