@@ -117,12 +117,20 @@ Shares measure(const std::vector<GangRecord>& gangs, const Tenant (&tenants)[2],
   from_ns = std::max({from_ns, first_ns[0], first_ns[1]});
   const std::uint64_t until_ns = std::min(last_ns[0], last_ns[1]);
   Shares shares;
+  std::vector<double> took_ns[2];
   for (const GangRecord& gang : gangs) {
     if (gang.begin_ns < from_ns || gang.end_ns > until_ns) continue;
     const int t = gang.tenant == tenants[0].name ? 0 : 1;
-    shares.ns[t] += static_cast<double>(gang.end_ns - gang.begin_ns);
+    took_ns[t].push_back(static_cast<double>(gang.end_ns - gang.begin_ns));
     shares.order += tenants[t].name[0];
     ++shares.gangs;
+  }
+  // As many as there were, of the usual time: what a machine is busy with meanwhile is no share.
+  for (int t = 0; t < 2; ++t) {
+    if (took_ns[t].empty()) continue;
+    const auto middle = took_ns[t].begin() + static_cast<std::ptrdiff_t>(took_ns[t].size() / 2);
+    std::nth_element(took_ns[t].begin(), middle, took_ns[t].end());
+    shares.ns[t] = *middle * static_cast<double>(took_ns[t].size());
   }
   return shares;
 }

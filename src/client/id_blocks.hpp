@@ -45,7 +45,8 @@ constexpr std::uint32_t whole_life(const DelegateName& name, std::uint32_t other
 }
 
 constexpr std::uint64_t kFirstBlocks = std::uint64_t{1} << (kSequenceBits - 1);
-constexpr std::uint64_t kLeasedBlocks = kFirstBlocks >> 1;
+constexpr std::uint64_t kLeasedBlocks = kDelegateSequences;
+static_assert(kLeasedBlocks == kFirstBlocks >> 1);
 constexpr std::uint64_t kDelegateRequests = std::uint64_t{1} << 63;
 
 constexpr std::uint64_t first_sequence_of(const DelegateName& name) {
@@ -55,8 +56,6 @@ constexpr std::uint64_t leased_sequence(std::uint64_t block) { return kLeasedBlo
 constexpr std::uint64_t first_request_of(const DelegateName& name) {
   return kDelegateRequests | std::uint64_t{name.host} << 51 | std::uint64_t{name.life} << 35;
 }
-/// Whether a delegate has chosen it.
-constexpr bool is_of_delegate(std::uint64_t id) { return sequence_of(id) >= kLeasedBlocks; }
 constexpr bool is_in_first_block(std::uint64_t id) { return sequence_of(id) >= kFirstBlocks; }
 /// Requires is_in_first_block().
 constexpr DelegateName delegate_of_id(std::uint64_t id) {

@@ -105,6 +105,7 @@ void Relay::refuse(Holder by, Speaker& speaker, Status why) {
   speaker.is_refused = speaker.is_gone = true;
   speaker.waiting.clear();
   speaker.bytes = 0;
+  give_up_unbegun(by);
   pump();
 }
 
@@ -176,6 +177,7 @@ void Relay::pump() {
     }
     for (const Holder& by : ended) {
       speakers_.erase(by);
+      give_up_unbegun(by);
       cancel_puts(by);
       bury(by);
     }
@@ -222,9 +224,16 @@ void Relay::say(Holder by, const Frame& frame) {
     if (const auto run = run_ids_.find(one.id); run != run_ids_.end()) one.id = run->second;
   }
   if (!session_->say_for_delegate(records->said, records->arguments)) return;
+  const auto begin = [this](RunId id) {
+    if (const auto found = outcomes_.find(id); found != outcomes_.end()) {
+      found->second.is_begun = true;
+    }
+  };
   std::size_t at = 0;
   for (const Said& one : records->said) {
+    if (one.kind == Said::Kind::kPut) begin(one.id);
     if (one.kind != Said::Kind::kRun) continue;
+    begin(runs[at]);
     runs_[one.id] = {by, runs[at]};
     run_ids_[runs[at++]] = one.id;
   }

@@ -98,6 +98,8 @@ class Relay final : public ArrayTraffic, public client::ArrayKeeper {
   /// For tests.
   using Stock = SharedStock;
   Stock stock() const;
+  /// Sessions of actors have ended before their arrays did, or may have.
+  bool has_lost_actors() const { return !gone_.empty(); }
 
  private:
   using Holder = client::Holder;
@@ -122,6 +124,7 @@ class Relay final : public ArrayTraffic, public client::ArrayKeeper {
   /// Of a delegate's run or upload, while something that it has made is known.
   struct Outcome {
     std::uint32_t arrays = 0;
+    bool is_begun = false;  // The controller was told of it, and will answer.
     bool is_known = false;
     Status status;
     std::vector<Ask> asks;
@@ -147,6 +150,7 @@ class Relay final : public ArrayTraffic, public client::ArrayKeeper {
   void resolve(RunId run, const Status& status);
   void tell(const Ask& ask, const Status& status);
   void ask(const Ask& ask, const client::Asked& about);
+  void give_up_unbegun(Holder by);
   void release();
 
   // relay_door.cpp: what a delegate may say.

@@ -1,5 +1,6 @@
 // What comes back for delegates, and which arrays the client and its actors share.
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -12,6 +13,17 @@ namespace seaway::cluster {
 using app::SiloId;
 using transport::Lane;
 
+namespace {
+
+Status never_begun(client::Holder by, ArrayId array) {
+  return input_lost("array " + client::name_of(array) +
+                    " is lost: the session of the actors on host " +
+                    std::to_string(app::host_of_silo(by.silo)) +
+                    " ended before it had said how the array is made");
+}
+
+}  // namespace
+
 void Relay::hand_on_to(const Holder& to, Frame frame, Lane lane) {
   const auto speaker = speakers_.find(to);
   if (speaker == speakers_.end() || speaker->second.is_gone) return;
@@ -19,7 +31,7 @@ void Relay::hand_on_to(const Holder& to, Frame frame, Lane lane) {
 }
 
 bool Relay::hand_on(const Frame& frame) {
-  if (speakers_.empty() && runs_.empty()) return true;
+  if (speakers_.empty() && runs_.empty() && puts_.empty()) return true;
   const auto answer = read_answer(frame);
   if (!answer.ok()) return true;
   switch (answer->kind) {
@@ -31,7 +43,7 @@ bool Relay::hand_on(const Frame& frame) {
       return false;
     }
     case Answer::Kind::kPull:
-      if (!client::is_of_delegate(answer->id)) return true;
+      if (!is_of_delegate(answer->id)) return true;
       hand_on_to(owner_of(answer->id), frame, Lane::kControl);
       return false;
     case Answer::Kind::kFetched: {
@@ -61,7 +73,7 @@ bool Relay::hand_on_resolved(const Answer& answer) {
   std::map<Holder, std::vector<ResolvedRun>> all;
   bool is_own = false;
   for (const auto& [id, outcome] : answer.resolved) {
-    if (client::is_of_delegate(id)) {
+    if (is_of_delegate(id)) {
       resolve(id, outcome);
       all[owner_of(id)].push_back({id, outcome});
       continue;
@@ -102,6 +114,19 @@ void Relay::tell(const Ask& ask, const Status& status) {
   send(ask.by, words);
 }
 
+/// What it has made is said ahead of what begins the run, and nothing more comes from it.
+void Relay::give_up_unbegun(Holder by) {
+  std::map<RunId, ArrayId> unbegun;  // With the first array of each.
+  for (const auto& [array, run] : makers_) {
+    if (!is_its(by, run)) continue;
+    const auto outcome = outcomes_.find(run);
+    if (outcome->second.is_known || outcome->second.is_begun) continue;
+    ArrayId& first = unbegun.emplace(run, array).first->second;
+    first = std::min(first, array);
+  }
+  for (const auto& [run, array] : unbegun) resolve(run, never_begun(by, array));
+}
+
 void Relay::ask(const Ask& ask, const client::Asked& about) {
   if (const auto own = own_.find(about.array); own != own_.end()) {
     static_cast<void>(own->second.ready().then(
@@ -115,15 +140,10 @@ void Relay::ask(const Ask& ask, const client::Asked& about) {
   }
   const auto found = outcomes_.find(about.run);
   if (found == outcomes_.end()) {
-    const std::string name = "array " + client::name_of(about.array);
-    const Holder by = client::is_of_delegate(about.run) ? owner_of(about.run) : Holder();
-    if (by.life != 0 && !may_speak(by)) {
-      return tell(ask, input_lost(name + " is lost: the session of the actors on host " +
-                                  std::to_string(app::host_of_silo(by.silo)) +
-                                  " ended before it had said how the array is made"));
-    }
-    return tell(
-        ask, invalid_argument(name + " is gone, and what became of it is not known any " + "more"));
+    const Holder by = is_of_delegate(about.run) ? owner_of(about.run) : Holder();
+    if (by.life != 0 && !may_speak(by)) return tell(ask, never_begun(by, about.array));
+    return tell(ask, invalid_argument("array " + client::name_of(about.array) +
+                                      " is gone, and what became of it is not known any more"));
   }
   if (found->second.is_known) return tell(ask, found->second.status);
   found->second.asks.push_back(ask);
@@ -234,7 +254,7 @@ Result<Array> Relay::take(const Frame& frame, SiloId from) {
   if (!session_) return Array();
   if (array.id == 0) return session_->import_array(array);
   shared_.import(self_, given->from, given->number, array.id);
-  if (client::is_of_delegate(array.id)) {
+  if (is_of_delegate(array.id)) {
     if (!is_met(self_, array.maker)) early_.push_back(array.maker);
     return session_->import_array(array);
   }

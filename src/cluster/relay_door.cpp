@@ -25,7 +25,7 @@ Relay::Holder Relay::owner_of(std::uint64_t id) const {
     return {app::silo_of_host(name.host), client::whole_life(name, options_.life)};
   }
   const std::uint64_t block = client::lease_of_id(id);
-  return client::is_of_delegate(id) && block < leases_.size() ? leases_[block] : Holder();
+  return is_of_delegate(id) && block < leases_.size() ? leases_[block] : Holder();
 }
 
 bool Relay::is_its(Holder by, std::uint64_t id) const {

@@ -96,11 +96,21 @@ void ControllerCore::release(ClientId client, ArrayId id) {
   drop_reference(id, *array);
 }
 
+/// A client hears of its actors' arrays from them, and names none that it has let go: one that was
+/// never heard of here is of an actor that was lost before it had said how the array is made.
+Status ControllerCore::unknown_array(std::string what, ArrayId id) const {
+  what += "array " + std::to_string(sequence_of(id));
+  if (!is_of_delegate(id)) return invalid_argument(std::move(what) + " does not exist");
+  return input_lost(std::move(what) +
+                    " is lost: the session of the actors on its host ended before it had said how "
+                    "the array is made");
+}
+
 void ControllerCore::fetch(ClientId client, ArrayId id, std::uint64_t request, FetchHow how) {
   Array* array = find_array(id);
   Status failure;
   if (!array || client_of(id) != client) {
-    failure = invalid_argument("array " + std::to_string(sequence_of(id)) + " does not exist");
+    failure = unknown_array("", id);
   } else if (array->is_donated) {
     failure = invalid_argument("array " + std::to_string(sequence_of(id)) +
                                " was donated to a run; read that run's output instead");

@@ -137,18 +137,20 @@ void ControllerCore::run(ClientId client_id, const RunRequest& request) {
       run.args.push_back({request.args[i], array});
       continue;
     }
-    std::string reason = "argument " + std::to_string(i) + " of program " + graph.name +
-                         ": array " + std::to_string(sequence_of(request.args[i]));
+    const std::string which = "argument " + std::to_string(i) + " of program " + graph.name + ": ";
+    const std::string name = "array " + std::to_string(sequence_of(request.args[i]));
+    Status wrong;
     if (!array || array->tenant != client.tenant->id) {
-      reason += " does not exist";
+      wrong = unknown_array(which, request.args[i]);
     } else if (array->is_donated) {
-      reason += " was donated to an earlier run; put or compute it again";
+      wrong = invalid_argument(which + name +
+                               " was donated to an earlier run; put or compute it again");
     } else {
-      reason += " is " + to_string(*array->spec) + ", wanted " + to_string(graph.parameters[i]) +
-                "; reshard it first";
+      wrong = invalid_argument(which + name + " is " + to_string(*array->spec) + ", wanted " +
+                               to_string(graph.parameters[i]) + "; reshard it first");
     }
     give_up_donated(client_id, graph, request);
-    resolve(run, invalid_argument(std::move(reason)));
+    resolve(run, std::move(wrong));
     return;
   }
   if (Status status = check_outputs(client, request.first_output, graph.outputs.size());

@@ -344,7 +344,8 @@ class ProcessWorld final : public ProcessSink {
              Client session) {
     const ClientId id = member.name().index;
     const SharingClient::Surroundings around = {
-        pause, [this] { return truth_.has_begun() || is_point_struck(); }, now_,
+        pause, [this] { return truth_.has_begun() || is_point_struck(); },
+        [&member] { return member.relay()->has_lost_actors(); }, now_,
         [&member] { return cluster::to_string(member.relay()->stock()); }};
     SharingClient client(world_, id - 1, around, verdict_);
     {

@@ -27,6 +27,8 @@ class SharingClient {
     std::function<void(std::uint64_t time_min_ns)> pause;
     /// Something was done by now of which anything may fail.
     std::function<bool()> is_troubled;
+    /// Its process has heard that a session of actors ended.
+    std::function<bool()> has_lost_actors;
     std::function<std::uint64_t()> now_ns;
     /// What is known in its process of arrays that are shared, for people; empty: nothing.
     std::function<std::string()> shared;

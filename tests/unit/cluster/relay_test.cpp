@@ -68,6 +68,17 @@ class RelayTest : public testing::Test {
     out.frame = records({{.id = id_of(by, id), .object = 9, .first = id_of(by, id + 1)}});
     return out;
   }
+  /// What the client has of an array that `run` of `by` makes.
+  Array imported(const Holder& by, std::uint64_t array, std::uint64_t run) {
+    client::TravellingArray from;
+    from.client = 1;
+    from.id = id_of(by, array);
+    from.run = id_of(by, run);
+    from.spec.type = {DType::kF32, {4}};
+    from.spec.sharding = NamedSharding(Mesh(make_id(1, 1), {{"x", 1}}), P());
+    from.maker = {by, 1};
+    return session_->import_array(from);
+  }
   static Frame records(const std::vector<Said>& said) { return client::frames::runs(1, said, {}); }
   Status hear(const Holder& by, const DelegateWords& words) {
     const Status status = relay_.on_words(by.silo, to_frame(words));
@@ -105,7 +116,7 @@ TEST_F(RelayTest, GivesRunsOfDelegatesRisingIdsAndTheirOwnBackWithTheOutcome) {
   const auto runs = said();
   ASSERT_EQ(runs.size(), 2u);
   EXPECT_LT(runs[0].id, runs[1].id);
-  EXPECT_FALSE(client::is_of_delegate(runs[1].id));
+  EXPECT_FALSE(is_of_delegate(runs[1].id));
   EXPECT_EQ(runs[0].first, id_of(kTwo, 1));
   EXPECT_EQ(runs[1].first, id_of(kOne, 1));
   // The client itself has nothing of it to hear.
@@ -160,11 +171,42 @@ TEST_F(RelayTest, GivesUpWhatWasPutAndIsLostWithItsDelegate) {
   relay_.on_silo_lost(kOne.silo, kOne.life);
   engine_->run_until_idle(100'000);
 
+  const Status why = seaway::cancelled("its delegate was lost");
   std::vector<std::uint64_t> cancelled;
   for (const Said& one : said()) {
     if (one.kind == Said::Kind::kCancel) cancelled.push_back(one.id);
   }
   EXPECT_EQ(cancelled, (std::vector<std::uint64_t>{id_of(kOne, 0), id_of(kOne, 1)}));
+  // The outcomes are heard though nobody speaks any more.
+  EXPECT_FALSE(relay_.hand_on(resolved_frame(1, {{cancelled[0], why}, {cancelled[1], why}})));
+  DelegateWords settled;
+  settled.gone = {kOne};
+  ASSERT_EQ(hear(kTwo, settled), Status());
+  EXPECT_EQ(relay_.stock(), Relay::Stock()) << to_string(relay_.stock());
+}
+
+TEST_F(RelayTest, WhatALostDelegateHadNotBegunHasAnOutcome) {
+  // What it makes it says ahead of the records that make it: of the first two these are lost.
+  DelegateWords made;
+  made.number = 1;
+  made.made = {{id_of(kOne, 0), id_of(kOne, 1), 1}, {id_of(kOne, 2), id_of(kOne, 2), 1}};
+  ASSERT_EQ(hear(kOne, made), Status());
+  ASSERT_EQ(hear(kOne, run_words(kOne, 2, 4)), Status());
+  const auto run = imported(kOne, 1, 0), put = imported(kOne, 2, 2), begun = imported(kOne, 5, 4);
+  auto run_made = run.ready(), put_made = put.ready(), begun_made = begun.ready();
+  engine_->run_until_idle(100'000);
+  EXPECT_FALSE(run_made.ready() || put_made.ready() || begun_made.ready());
+  said();
+
+  relay_.on_silo_lost(kOne.silo, kOne.life);
+  engine_->run_until_idle(100'000);
+
+  ASSERT_TRUE(run_made.ready() && put_made.ready());
+  EXPECT_EQ(run_made.get().status().code(), StatusCode::kInputLost);
+  EXPECT_EQ(put_made.get().status().code(), StatusCode::kInputLost);
+  // The controller has the third one, and tells its outcome; it has not heard of the upload.
+  EXPECT_FALSE(begun_made.ready());
+  for (const Said& one : said()) EXPECT_NE(one.kind, Said::Kind::kCancel);
 }
 
 TEST_F(RelayTest, EndsADelegateOfWhichTooMuchWaits) {

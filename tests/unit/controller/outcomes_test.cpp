@@ -151,6 +151,20 @@ TEST(Outcomes, WrongArgumentsAreRefusedByName) {
   EXPECT_TRUE(two.world.launches.empty());
 }
 
+TEST(Outcomes, WhatALostActorWasToMakeIsLostAndNotWrong) {
+  TwoIslands two;
+  const ArrayId never = make_id(two.client, kDelegateSequences + 3);
+
+  two.world.run(two.client, two.near, {never});
+  two.world.core.fetch(two.client, never, 9);
+
+  const std::string why = "array " + std::to_string(kDelegateSequences + 3) +
+                          " is lost: the session of the actors on its host ended before it had "
+                          "said how the array is made";
+  EXPECT_EQ(two.world.said(), "run 1 INPUT_LOST: argument 0 of program chain: " + why +
+                                  ", answer 9 INPUT_LOST: " + why);
+}
+
 TEST(Outcomes, AProgramThatCanNeverFitIsRefusedWithNumbers) {
   TwoIslands two({.islands = 2, .device_bytes = 127});
 
