@@ -206,7 +206,7 @@ void PjrtBackend::run_here(const device::GangWork& work, const PjrtExecutable& e
   if (!launch && work.next) launch = executable.enqueue(work.operands, work.devices(), nullptr, {});
   if (launch) {
     if (work.next) enqueue(*work.next, *launch);
-    end = executable.finish(*launch, work.outputs, waits_for, stays);
+    end = executable.finish(*launch, work.operands, work.outputs, waits_for, stays);
     launch.reset();
   } else {
     end = executable.launch(work.operands, work.outputs, work.devices(), waits_for, stays);

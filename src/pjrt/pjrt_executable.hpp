@@ -128,9 +128,11 @@ class PjrtExecutable final : public function::Executable,
   std::shared_ptr<Launch> enqueue(std::span<const function::ShardedBuffer> operands,
                                   std::span<const std::uint32_t> devices, const Launch* before,
                                   std::span<const std::uint32_t> made) const;
-  /// The other half.
-  LaunchEnd finish(Launch& launch, std::span<const function::ShardedBuffer> outputs,
-                   WaitsFor& waits_for, MayStay may_stay = {}) const;
+  /// The other half. `operands` lie where enqueue() was told, and those that were still to be made
+  /// where they are now.
+  LaunchEnd finish(Launch& launch, std::span<const function::ShardedBuffer> operands,
+                   std::span<const function::ShardedBuffer> outputs, WaitsFor& waits_for,
+                   MayStay may_stay = {}) const;
   /// Instead of finish(): blocks until nothing of it is under way, and nobody gets what it made.
   void abandon(Launch& launch) const;
 

@@ -34,7 +34,7 @@ struct PjrtExecutable::Launch {
   Launch(std::span<const function::ShardedBuffer> from, std::span<const std::uint32_t> where)
       : operands(from), devices(where) {}
 
-  const std::span<const function::ShardedBuffer> operands;
+  std::span<const function::ShardedBuffer> operands;  // Of whoever calls now: see finish().
   const std::span<const std::uint32_t> devices;
   std::span<const function::ShardedBuffer> outputs;  // From finish() on.
   LaunchEnd end;
@@ -76,7 +76,7 @@ LaunchEnd PjrtExecutable::launch(std::span<const function::ShardedBuffer> operan
   if (Status status = check_outputs(outputs); !status.ok()) return {.status = std::move(status)};
   Launch launch(operands, devices);
   begin(launch, nullptr, {}, waits_for);
-  return finish(launch, outputs, waits_for, may_stay);
+  return finish(launch, operands, outputs, waits_for, may_stay);
 }
 
 std::shared_ptr<PjrtExecutable::Launch> PjrtExecutable::enqueue(
@@ -127,10 +127,13 @@ void PjrtExecutable::find_made(Launch& launch, const Launch* before,
   }
 }
 
-LaunchEnd PjrtExecutable::finish(Launch& launch, std::span<const function::ShardedBuffer> outputs,
+LaunchEnd PjrtExecutable::finish(Launch& launch,
+                                 std::span<const function::ShardedBuffer> operands,
+                                 std::span<const function::ShardedBuffer> outputs,
                                  WaitsFor& waits_for, MayStay may_stay) const {
   LaunchEnd& end = launch.end;
   if (!launch.code) return std::move(end);
+  launch.operands = operands;
   launch.outputs = outputs;
   Status status = std::exchange(end.status, Status());
   if (!launch.promised.empty()) {

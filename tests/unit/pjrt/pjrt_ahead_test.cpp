@@ -160,6 +160,41 @@ TEST_F(PjrtAheadTest, BothEndWhereTheyAreStarted) {
   EXPECT_LE(ends_[1].begin_ns, ends_[1].end_ns);
 }
 
+TEST_F(PjrtAheadTest, WhatOneHoldsThatWasAheadIsWhatItHasRead) {
+  warm_up();
+  function::TestBuffer near(16, 1), far(16, 1);
+  near.set<float>(0, {5, 6, 7, 8});
+  far.set<float>(0, {10, 20, 30, 40});
+  const std::vector<function::ShardedBuffer> of_second = {near.view()}, of_third = {far.view()};
+  ConformingGang third(executable(), {0});
+
+  world().on_control([&] {
+    std::vector<function::ShardedBuffer> list = of_second;
+    const std::vector<std::uint32_t> made = {ForeseenGang::kIsThere};
+    ForeseenGang next{.work = work_of_second(), .made = made};
+    next.work.operands = list;
+    next.work.outputs = {};
+    GangWork told = work_of_first();
+    told.next = &next;
+    backend().start(told, 1000, [this](GangEnd end) { add(std::move(end)); });
+    // The list is a host's, which tells of the next one in it.
+    list = of_third;
+    GangWork second = work_of_second();
+    second.operands = of_second;
+    second.may_hold_operands = true;
+    backend().start(second, 1000, [this](GangEnd end) { add(std::move(end)); });
+    GangWork last = third.work();
+    last.operands = of_third;
+    last.is_alone = true;
+    backend().start(last, 1000, [this](GangEnd end) { add(std::move(end)); });
+  });
+  wait_for_ends(3);
+
+  EXPECT_EQ(result(), (std::vector<float>{10, 12, 14, 16}));
+  EXPECT_EQ(third.buffers().output(0).get<float>(0), (std::vector<float>{20, 40, 60, 80}));
+  ends_.clear();  // What is held goes before the memory that it is of.
+}
+
 TEST_F(PjrtAheadTest, OneThatIsForgottenLeavesNothingAndRunsLaterAsAnyOther) {
   warm_up();
   const std::size_t alive = fake().alive();
