@@ -309,20 +309,28 @@ class ErrorsTest(unittest.TestCase):
 
 
 class TrainingTest(unittest.TestCase):
-    def losses(self, **environment):
-        for name in ("SEAWAY_JAX_ISLANDS", "SEAWAY_JAX_BACKEND", "PJRT_NAMES_AND_LIBRARY_PATHS"):
+    def line(self, start, command, **environment):
+        """What `command` prints behind `start`."""
+        for name in ("SEAWAY_JAX_ISLANDS", "SEAWAY_JAX_DEVICES", "SEAWAY_JAX_BACKEND",
+                     "PJRT_NAMES_AND_LIBRARY_PATHS"):
             environment.setdefault(name, "")
-        done = subprocess.run([sys.executable, TRAIN, "--steps", "60", "--losses"], text=True,
-                              env={**os.environ, **environment}, capture_output=True, timeout=300)
+        done = subprocess.run([sys.executable, *command], text=True, env={**os.environ, **environment},
+                              capture_output=True, timeout=300, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        return [line for line in done.stdout.splitlines() if line.startswith("losses")][0]
+        return [line for line in done.stdout.splitlines() if line.startswith(start)][0]
+
+    def check_that_it_is_the_plugins(self, start, *command):
+        # Its sums depend on how many devices it has.
+        here = self.line(start, command, SEAWAY_JAX_BACKEND=PLUGIN)
+        there = self.line(start, command, JAX_PLATFORMS="xcpu",
+                          PJRT_NAMES_AND_LIBRARY_PATHS=f"xcpu:{PLUGIN}")
+        self.assertEqual(here, there)
 
     def test_losses_are_those_of_the_plugin_itself_bit_by_bit(self):
-        # Its sums depend on how many devices it has.
-        here = self.losses(SEAWAY_JAX_BACKEND=PLUGIN)
-        there = self.losses(JAX_PLATFORMS="xcpu", PJRT_NAMES_AND_LIBRARY_PATHS=f"xcpu:{PLUGIN}")
+        self.check_that_it_is_the_plugins("losses", TRAIN, "--steps", "60", "--losses")
 
-        self.assertEqual(here, there)
+    def test_steps_on_another_batch_each_are_those_of_the_plugin_itself_bit_by_bit(self):
+        self.check_that_it_is_the_plugins("sums", Path(__file__).with_name("batches.py"))
 
 
 if __name__ == "__main__":
