@@ -139,7 +139,8 @@ class Backend {
   /// if the work is known to be short.
   virtual void start(const GangWork& work, std::uint64_t cost_ns, GangDone done) = 0;
   /// Whether start() makes something of GangWork::next. Only where it ends before start() returns:
-  /// then the next gang is started before anything else is on its device, or is forgotten.
+  /// then the next gang is started before anything else is on its device, or is forgotten. Other
+  /// work of the control thread may come before that.
   virtual bool looks_ahead(const GangWork&) const { return false; }
   /// What start() was told of as the next gang will not be started, or not now. Returns when
   /// nothing reads what it works with.

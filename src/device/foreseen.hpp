@@ -10,8 +10,9 @@
 
 namespace seaway::device {
 
-/// A part of HostCore, which says what becomes of it. It never outlives one turn of the host: the
-/// gang begins in that turn or is forgotten, so that no message comes between.
+/// A part of HostCore, which says what becomes of it. It outlives a turn of the host only where
+/// that one lets others have theirs before it goes on: the gang is then the first to begin in the
+/// next one, or is forgotten, as it is when something comes between that could keep it from that.
 struct Foreseen {
   struct Place {
     std::uint64_t sequence = 0;  // Of the entry,

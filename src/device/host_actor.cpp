@@ -59,6 +59,15 @@ struct HostActor::Decoder {
            kind == Message::CUT_EDGES;
   }
 
+  /// What adds to the order at its end, and what says nothing of it, leaves the gang that comes
+  /// next on a device as it is. So does a cancel: such a gang is looked at when its turn comes.
+  static bool leaves_next(Message::Which kind) {
+    return kind == Message::LAUNCHES || kind == Message::ORDERS || kind == Message::CANCELS ||
+           kind == Message::ARRAYS || kind == Message::DEFINE_PLAN ||
+           kind == Message::DEFINE_SPEC || kind == Message::TURN || kind == Message::TAKEN ||
+           kind == Message::POKE;
+  }
+
   static void view(HostActor& host, wire::View::Reader view) {
     if (!is_for(host.core_.options().life, view.getLife())) return;
     if (host.view_ == 0) host.core_.begin_life(view.getLastStamp());
@@ -216,6 +225,7 @@ void HostActor::handle(const Frame& frame) {
     // It was meant for the life before, of whose end the controller had not heard.
     const bool is_unborn = core_.options().is_process && view_ == 0;
     if (is_unborn && Decoder::is_of_work(message.which())) return Status();
+    if (!Decoder::leaves_next(message.which())) core_.forget_foreseen();
     switch (message.which()) {
       case Message::LAUNCHES:
         Decoder::launches(*this, message.getLaunches());

@@ -70,6 +70,7 @@ HostCore::HostCore(Options options, Backend& backend, transport::LocalBulk& bulk
 }
 
 HostCore::~HostCore() {
+  forget_foreseen();
   if (spilled_.file) spilled_.file->close();
   arena_.scrub_no_more();
   slabs_.retire();

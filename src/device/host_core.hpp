@@ -88,6 +88,8 @@ class HostCore {
   /// rest of recording it. What comes without a message, such as a lost device, begins a turn of
   /// its own.
   void begin_turn() { turn_clock_.look(); }
+  /// What is told next may change what comes next on a device.
+  void forget_foreseen();
 
   // What the controller says.
   void add_function(FunctionId id, std::shared_ptr<const function::Executable> executable);
@@ -369,7 +371,6 @@ class HostCore {
   const ForeseenGang* foresee(std::uint64_t sequence);
   void begin_foreseen(const Foreseen::Place& place);
   void end_foreseen(const Foreseen::Place& place);
-  void forget_foreseen();
 
   void hand_over(StartedGang& gang);
   void end_beside(std::uint64_t ticket, GangEnd end);
@@ -578,7 +579,7 @@ class HostCore {
   std::uint64_t pending_base_ = 0;         // Sequence number of pending_[0].
   std::optional<DeviceId> unlaunched_on_;  // Who did not launch the gang that ran in line.
   std::vector<StartedGang> started_;
-  bool may_look_ahead_ = false;  // What is started now, and the next one, have their turn at once.
+  bool may_look_ahead_ = false;  // What is started now is the first to begin of what is left.
   Foreseen foreseen_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, SpreadGang> spread_;  // By sequence and gang.
   std::uint64_t last_spread_ = 0;                                         // See ExchangeId.

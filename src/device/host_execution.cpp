@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "base/fault_point.hpp"
 #include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "device/host_core.hpp"
 
 namespace seaway::device {
@@ -18,6 +19,12 @@ namespace {
 
 /// Kernel time, as estimated, after which other messages get their turn.
 constexpr std::uint64_t kBurstNs = 1'000'000;
+/// The same where a device works on what was foreseen meanwhile: others so have their turn before
+/// it is done with that.
+constexpr std::uint64_t kForeseenBurstNs = 200'000;
+bool is_burst_over(std::uint64_t burst_ns, bool is_foreseen) {
+  return burst_ns > (is_foreseen ? kForeseenBurstNs : kBurstNs);
+}
 /// Estimated time of short gangs after which the clock is read.
 constexpr std::uint64_t kShortBurstNs = 2'000;
 /// Overhead of one gang that estimates leave out.
@@ -63,7 +70,8 @@ bool HostCore::advance() {
         if (covers(blocked_, all_devices_)) break;
         continue;
       }
-      if (burst_ns > kBurstNs || (burst_ns > 0 && SEAWAY_FAULT(kHostYields))) {
+      if (is_burst_over(burst_ns, foreseen_.is_known) ||
+          (burst_ns > 0 && SEAWAY_FAULT(kHostYields))) {
         has_more = true;
         break;
       }
@@ -87,7 +95,9 @@ bool HostCore::advance() {
     pending_base_ += pending_begin_;
     pending_begin_ = 0;
   }
-  forget_foreseen();
+  // What is left for the next turn begins there with what was foreseen.
+  SEAWAY_PROBE_IF(has_more && foreseen_.is_known, "others have their turn before what is foreseen");
+  if (!has_more) forget_foreseen();
   if (!arming_.empty()) arm_ready_parts();
   if (!forgotten_plans_.empty()) drop_forgotten_plans();
   if (spilled_.tiers) move_spilled();
@@ -109,13 +119,14 @@ bool HostCore::run_entry(std::uint64_t sequence, std::uint64_t& burst_ns) {
                          run_short_gangs(sequence, burst_ns);
     if (!has_run) {
       burst_ns += gang.cost_ns * gang.shards + kGangOverheadNs;
-      may_look_ahead_ = burst_ns <= kBurstNs;
+      may_look_ahead_ = true;
       start(sequence);
       may_look_ahead_ = false;
     }
     if (entry.state == Entry::State::kDone) return true;
     if (entry.state == Entry::State::kRunning) return false;
-    if (burst_ns > kBurstNs || SEAWAY_FAULT(kHostYields) || !is_ready(*entry.part, entry.gang)) {
+    if (is_burst_over(burst_ns, foreseen_.is_known) || SEAWAY_FAULT(kHostYields) ||
+        !is_ready(*entry.part, entry.gang)) {
       return false;
     }
   }

@@ -17,6 +17,7 @@ void HostCore::lose_device(DeviceId device, const std::string& cause) {
   SEAWAY_PROBE_IF(loss_of(device), "a lost device is lost again");
   if (loss_of(device)) return;
   begin_turn();  // A fault has told it, not a message.
+  forget_foreseen();
   const Status loss(StatusCode::kDeviceLost, "device " + std::to_string(device) + " of island " +
                                                  std::to_string(options_.island) +
                                                  " is lost: " + cause);

@@ -77,10 +77,23 @@ PjrtBackend::PjrtBackend(actor::Engine& engine, function::TbbParallelism& arena,
   shared_->on_progress = std::move(on_progress);
 }
 
-PjrtBackend::~PjrtBackend() { close(); }
+PjrtBackend::~PjrtBackend() {
+  forget_next();
+  close();
+}
 
 void PjrtBackend::close() {
   std::unique_lock lock(shared_->mutex);
+  // Where one is ahead, this is waited for: nobody else may tell of it any more.
+  if (shared_->runs_here) {
+    shared_->post([this, shared = shared_] {
+      {
+        std::lock_guard guard(shared->mutex);
+        if (!shared->runs_here) return;
+      }
+      forget_next();
+    });
+  }
   shared_->is_open = false;
   shared_->changed.wait(lock, [this] {
     return shared_->compiling == 0 && !shared_->runs_here &&

@@ -42,7 +42,7 @@ class PjrtBackend final : public device::Backend {
       : PjrtBackend(engine, arena, std::move(on_progress), std::move(target), Limits()) {}
   PjrtBackend(actor::Engine& engine, function::TbbParallelism& arena,
               std::function<void()> on_progress, Target target, Limits limits);
-  /// Closes it.
+  /// Closes it. There is no other control thread any more.
   ~PjrtBackend() override;
 
   /// A device is lost when the plugin says that it is not available, after it has taken a gang.

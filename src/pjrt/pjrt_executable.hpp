@@ -122,8 +122,8 @@ class PjrtExecutable final : public function::Executable,
 
   /// The first half of launch(), for operands that are lent and one device: nothing of it blocks.
   /// `made`, which may be empty: of operand i, which output of `before`, a launch on that device
-  /// that is enqueued and has not been finished, it is. Lists stay valid until it has begun; what
-  /// is read, and `devices`, until it is finished or abandoned. Null: it did not go, and leaves
+  /// that is enqueued and has not been finished, it is. Lists stay valid until this
+  /// returns, and what is read until it is finished or abandoned. Null: it did not go, and leaves
   /// nothing behind; launch() tells why.
   std::shared_ptr<Launch> enqueue(std::span<const function::ShardedBuffer> operands,
                                   std::span<const std::uint32_t> devices, const Launch* before,

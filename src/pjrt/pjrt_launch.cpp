@@ -32,16 +32,16 @@ void keep_first(Status& status, Status next) {
 /// have one shard's behind the other's; those of small gangs need no memory of their own.
 struct PjrtExecutable::Launch {
   Launch(std::span<const function::ShardedBuffer> from, std::span<const std::uint32_t> where)
-      : operands(from), devices(where) {}
+      : operands(from), devices(where.begin(), where.end(), &memory) {}
 
   std::span<const function::ShardedBuffer> operands;  // Of whoever calls now: see finish().
-  const std::span<const std::uint32_t> devices;
-  std::span<const function::ShardedBuffer> outputs;  // From finish() on.
+  std::span<const function::ShardedBuffer> outputs;   // From finish() on.
   LaunchEnd end;
   std::optional<Ledger::Charge> charge;
   std::shared_ptr<const Code> code;  // Null: nothing of it has come to the plugin.
   alignas(std::max_align_t) std::byte room[4096];
   std::pmr::monotonic_buffer_resource memory{room, sizeof room};
+  const std::pmr::vector<std::uint32_t> devices;
   std::pmr::vector<abi::Buffer*> made{&memory};  // What is or will be the plugin's; null: lent.
   std::pmr::vector<LentBuffer> lent{&memory};    // Of each shard, its operands,
   std::pmr::vector<Promises> promised{&memory};  // or these.
@@ -127,8 +127,7 @@ void PjrtExecutable::find_made(Launch& launch, const Launch* before,
   }
 }
 
-LaunchEnd PjrtExecutable::finish(Launch& launch,
-                                 std::span<const function::ShardedBuffer> operands,
+LaunchEnd PjrtExecutable::finish(Launch& launch, std::span<const function::ShardedBuffer> operands,
                                  std::span<const function::ShardedBuffer> outputs,
                                  WaitsFor& waits_for, MayStay may_stay) const {
   LaunchEnd& end = launch.end;

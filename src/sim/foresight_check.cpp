@@ -115,10 +115,4 @@ void ForesightCheck::forget() {
   foreseen_.reset();
 }
 
-void ForesightCheck::end_turn() {
-  if (!foreseen_) return;
-  complain_("a gang that does not begin in the turn in which it was foreseen is not forgotten");
-  foreseen_.reset();
-}
-
 }  // namespace seaway::sim

@@ -26,8 +26,6 @@ class ForesightCheck {
   /// `work` starts.
   void begin(const device::GangWork& work);
   void forget();
-  /// The host's turn is over: nothing may be foreseen any more.
-  void end_turn();
 
  private:
   struct Operand {

@@ -25,6 +25,7 @@
 #include "sim/sharing_client.hpp"
 #include "sim/simulated_client.hpp"
 #include "sim/stock.hpp"
+#include "sim/taken_back.hpp"
 #include "sim/tester_deeds.hpp"
 #include "sim/world.hpp"
 
@@ -229,10 +230,15 @@ class ProcessWorld final : public ProcessSink {
   std::unique_ptr<device::Backend> make_backend(actor::Engine& engine, IslandId island,
                                                 std::function<void()> on_progress) {
     // What a device has in its memory is gone with its host; what is wrong with it is not.
-    std::unique_ptr<device::Backend> backend = std::make_unique<SimBackend>(
+    auto simulated = std::make_unique<SimBackend>(
         engine, mix64(world_.seed + ++backends_), island, world_.cost, std::move(on_progress),
         [this](std::string text) { verdict_.report(Breach::kCorrectness, "I9", std::move(text)); },
         world_.faults.of(island), [this](const Mischief& mischief) { note(mischief); });
+    simulated->excuse([this, island](const device::GangWork& work) {
+      cluster::Member* const host = member(Role::kHost, island);
+      return host && host->host() && reads_what_was_taken_back(*host->host(), work);
+    });
+    std::unique_ptr<device::Backend> backend = std::move(simulated);
     return asked_.replace_backend ? asked_.replace_backend(std::move(backend)) : std::move(backend);
   }
 

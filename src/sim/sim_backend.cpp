@@ -301,7 +301,6 @@ const DeviceHang* SimBackend::hang(std::span<const DeviceId> devices) {
 
 void SimBackend::after(std::uint64_t delay_ns, std::function<void()> work) {
   engine_.schedule(engine_.clock().now_ns() + delay_ns, [this, work = std::move(work)] {
-    foresight_.end_turn();
     work();
     on_progress_();
   });
@@ -397,7 +396,8 @@ void SimBackend::finish(const std::shared_ptr<Job>& job) {
     // What it would have written is rubbish.
     end.status = {StatusCode::kDeviceLost, "the gang stopped with a device"};
   } else {
-    if (const int operand = job->changed_operand(); operand >= 0) {
+    const int operand = job->changed_operand();
+    if (operand >= 0 && !(is_excused_ && is_excused_(job->work))) {
       complain_("operand " + std::to_string(operand) +
                 " of a gang changed while the gang ran: its memory was given away too soon");
     }

@@ -69,6 +69,10 @@ class SimBackend final : public device::Backend {
                    device::GangDone done) override;
   std::optional<DeviceId> give_up(std::span<const DeviceId> devices) override;
   void copy(std::uint64_t bytes, std::function<void()> body, std::function<void()> done) override;
+  /// A gang that `is_excused` may read what has changed: it fails for that reason.
+  void excuse(std::function<bool(const device::GangWork&)> is_excused) {
+    is_excused_ = std::move(is_excused);
+  }
   /// From now on nothing goes wrong. What is lost stays so, and what hangs.
   void heal() { is_healed_ = true; }
 
@@ -106,6 +110,7 @@ class SimBackend final : public device::Backend {
   const Complain complain_;
   const DeviceFaults faults_;
   const TellMischief tell_;
+  std::function<bool(const device::GangWork&)> is_excused_;
   ForesightCheck foresight_;
   bool is_healed_ = false;
   std::set<DeviceId> lost_;                       // By now.

@@ -26,9 +26,9 @@ class HostView : public testing::Test {
  protected:
   static constexpr std::uint32_t kLife = 2;
 
-  void launch() {
+  void launch(std::uint32_t gangs = 1, const GangOptions& options = {}) {
     PartMaker part(1, {0});
-    part.gang({}, {});
+    for (std::uint32_t i = 0; i < gangs; ++i) part.gang({}, {}, options);
     HostCore& core = host_.core();
     core.add_function(kernel_id(0, 0), std::make_shared<SumKernel>(0, 0));
     core.define_plan(part.make());
@@ -46,7 +46,7 @@ class HostView : public testing::Test {
     say(builder.finish());
   }
   /// The gang has room, and is next.
-  void say_orders(std::uint32_t view) {
+  void say_orders(std::uint32_t view, std::uint32_t gangs = 1) {
     wire::FrameBuilder builder;
     auto message = builder.init_root<Message>();
     message.setInView(view);
@@ -55,7 +55,7 @@ class HostView : public testing::Test {
     orders[0].setId(kStamp);
     orders[1].setKind(static_cast<std::uint8_t>(program::OrderKind::kPlace));
     orders[1].setId(kStamp);
-    orders[1].setLast(1);
+    orders[1].setLast(gangs);
     say(builder.finish());
   }
   /// What it ordered last may be lost.
@@ -67,7 +67,14 @@ class HostView : public testing::Test {
     peer.setLost(true);
     say(builder.finish());
   }
+  /// Before its turn ends.
+  void hear_of_no_launch() {
+    wire::FrameBuilder builder;
+    builder.init_root<Message>().initLaunches();
+    host_.receive(builder.finish());
+  }
   std::size_t gangs_run() const { return backend_.runs; }
+  FakeBackend& backend() { return backend_; }
   std::size_t specs() { return host_.core().spec_count(); }
 
  private:
@@ -123,6 +130,20 @@ TEST_F(HostView, WhatTheSchedulerOrdersAfterItWasLostIsNotFollowedUntilTheNextVi
   say_orders(2);
 
   EXPECT_EQ(gangs_run(), 1u);
+}
+
+TEST_F(HostView, NothingIsForeseenAnyMoreWhenAViewComesBetween) {
+  backend().ends_at_once = backend().looks = true;
+  say_view(1);
+  launch(2, {.cost_ns = 2'000'000});  // Each more than a turn.
+  say_orders(1, 2);
+  ASSERT_EQ(backend().foreseen.size(), 1u);
+
+  hear_of_no_launch();
+  ASSERT_EQ(backend().forgotten, 0u);
+  say_view(2);
+
+  EXPECT_EQ(backend().forgotten, 1u);
 }
 
 }  // namespace

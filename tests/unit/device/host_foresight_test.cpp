@@ -1,5 +1,7 @@
 // What a host tells its backend of the gang behind the one that starts, and when it takes it back.
 
+#include <algorithm>
+
 #include "unit/device/host_world.hpp"
 
 namespace seaway::device {
@@ -102,15 +104,79 @@ TEST_F(HostForesight, TellsOnceOfWhatStandsBehindAGangThatIsLaunchedTwice) {
   EXPECT_EQ(world_.value(60), "12");
 }
 
-TEST_F(HostForesight, IsSilentAboutAGangThatOtherMessagesComeBefore) {
-  world_.put(50, HostWorld::row(5));
+/// The second gang is foreseen when others have their turn, for the first one has taken long.
+class HostForesightOverTurns : public HostForesight {
+ protected:
+  HostForesightOverTurns() {
+    world_.put(50, HostWorld::row(5));
+    world_.run(1, two_steps(2'000'000), {50, 60});
+    EXPECT_EQ(world_.seen(), "start 1.0, end 1.0");
+    EXPECT_EQ(backend().foreseen, Words{"1.1: made 0, there"});
+    EXPECT_EQ(backend().forgotten, 0u);
+  }
+};
 
-  world_.run(1, two_steps(2'000'000), {50, 60});  // More than a turn.
+TEST_F(HostForesightOverTurns, BeginsInTheNextOne) {
+  queue(2, step(2), {50, 61});
+
   while (world_.core.advance()) {
   }
 
-  EXPECT_EQ(backend().foreseen, Words());
+  EXPECT_EQ(world_.seen(), "start 1.1, end 1.1, start 2.0, end 2.0");
+  EXPECT_EQ(backend().forgotten, 0u);
   EXPECT_EQ(world_.value(60), "12");
+}
+
+TEST_F(HostForesightOverTurns, IsForgottenWhenItsPartIsCancelled) {
+  world_.cancel(1);
+
+  world_.core.advance();
+
+  EXPECT_EQ(world_.seen(), "noop 1.1");
+  EXPECT_EQ(backend().forgotten, 1u);
+}
+
+TEST_F(HostForesightOverTurns, IsForgottenWhenADeviceIsLost) {
+  world_.core.lose_device(1, "it fell off the bus");
+
+  EXPECT_EQ(backend().forgotten, 1u);
+}
+
+TEST_F(HostForesightOverTurns, BeginsAsAnyOtherWhenItWasForgotten) {
+  world_.core.forget_foreseen();
+  world_.core.forget_foreseen();
+
+  world_.core.advance();
+
+  EXPECT_EQ(backend().forgotten, 1u);
+  EXPECT_EQ(backend().foreseen.size(), 1u);
+  EXPECT_EQ(world_.value(60), "12");
+}
+
+TEST_F(HostForesightOverTurns, OthersHaveTheirTurnBeforeTheDeviceIsDone) {
+  for (Stamp stamp = 2; stamp < 20; ++stamp) queue(stamp, step(2), {50, 60 + stamp});
+  world_.core.advance();
+  (void)world_.seen();
+
+  ASSERT_TRUE(world_.core.advance());
+
+  // Of gangs of kSlow each: as many as are worth 200 us.
+  const std::string seen = world_.seen();
+  EXPECT_EQ(std::ranges::count(seen, 'e'), static_cast<std::ptrdiff_t>(200'000 / kSlow)) << seen;
+}
+
+TEST(HostForesightAtTheEnd, NothingIsAheadOfAHostThatIsNoMore) {
+  std::size_t forgotten = 0;
+  {
+    HostWorld world;
+    world.backend.ends_at_once = world.backend.looks = true;
+    world.backend.on_forget = [&forgotten] { ++forgotten; };
+    world.put(50, HostWorld::row(5));
+    world.run(1, two_steps(2'000'000), {50, 60});
+    ASSERT_EQ(world.backend.foreseen.size(), 1u);
+  }
+
+  EXPECT_EQ(forgotten, 1u);
 }
 
 TEST_F(HostForesight, IsSilentAboutGangsOnMoreDevicesOrInLine) {

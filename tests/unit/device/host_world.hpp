@@ -88,7 +88,10 @@ class FakeBackend final : public Backend {
     return status;
   }
   bool looks_ahead(const GangWork&) const override { return looks; }
-  void forget_next() override { ++forgotten; }
+  void forget_next() override {
+    ++forgotten;
+    if (on_forget) on_forget();
+  }
   void start(const GangWork& work, std::uint64_t, GangDone done) override {
     alone.push_back(work.is_alone);
     if (work.next) foreseen.push_back(words_of(*work.next));
@@ -177,6 +180,7 @@ class FakeBackend final : public Backend {
   bool looks = false;                 // At what stands behind a gang,
   std::vector<std::string> foreseen;  // "2.0: made 1, there": what that was and reads,
   std::size_t forgotten = 0;          // and how often it did not begin.
+  std::function<void()> on_forget;
   inline static const Status kUnlaunched{StatusCode::kDeviceLost, "a bit flipped"};
   Status why_unlaunched = kUnlaunched;
   std::deque<DeviceId> unlaunched;  // Who does not launch the next gangs that run in line.

@@ -285,6 +285,27 @@ TEST_F(PjrtAheadTest, ClosesBehindBothWhenTheEndComesMeanwhile) {
   EXPECT_EQ(executes(), 2u);
 }
 
+TEST_F(PjrtAheadTest, WhatIsStillAheadEndsWithTheBackend) {
+  warm_up();
+  world().on_control([&] {
+    const std::vector<function::ShardedBuffer> nowhere(1);
+    const std::vector<std::uint32_t> made = {0};
+    ForeseenGang next{.work = work_of_second(), .made = made};
+    next.work.operands = nowhere;
+    next.work.outputs = {};
+    GangWork first = work_of_first();
+    first.next = &next;
+    backend().start(first, 1000, [this](GangEnd end) { add(std::move(end)); });
+  });
+  wait_for_ends(1);
+  ASSERT_EQ(executes(), 2u);
+  const std::size_t alive = fake().alive();
+
+  backend().close();
+
+  EXPECT_LT(fake().alive(), alive);
+}
+
 TEST_F(PjrtAheadTest, LooksAheadOfNoneThatIsNotAloneOrHasSeveralShards) {
   warm_up();
   ConformingGang wide(executable(), {0, 1});
