@@ -333,9 +333,9 @@ class TrainingTest(unittest.TestCase):
         self.check_that_it_is_the_plugins("sums", Path(__file__).with_name("batches.py"))
 
     def test_random_calls_read_what_they_do_on_the_plugin_itself_bit_by_bit(self):
-        for seed in ("1", "2", "3"):
+        for seed in ("1", "2"):
             with self.subTest(seed=seed):
-                self.check_that_it_is_the_plugins("digest", Path(__file__).with_name("random_calls.py"), seed, "1500")
+                self.check_that_it_is_the_plugins("digest", Path(__file__).with_name("random_calls.py"), seed, "1000")
 
 
 if __name__ == "__main__":
