@@ -54,19 +54,22 @@ class PjrtAheadTest : public ::testing::Test {
     work.operands = made_;
     return work;
   }
-  /// What a host does in one turn: starts the first, and then the second or not. The ends may come
-  /// later only if somebody holds them.
-  void take_turn(bool begins = true) {
-    const GangWork first = work_of_first();
+  /// Starts the first, behind which the second stands.
+  void start_first() {
+    GangWork first = work_of_first();
     ASSERT_TRUE(backend().looks_ahead(first));
     const std::vector<function::ShardedBuffer> nowhere(1);
     const std::vector<std::uint32_t> made = {0};
     ForeseenGang next{.work = work_of_second(), .made = made};
     next.work.operands = nowhere;
     next.work.outputs = {};
-    GangWork told = first;
-    told.next = &next;
-    backend().start(told, 1000, [this](GangEnd end) { add(std::move(end)); });
+    first.next = &next;
+    backend().start(first, 1000, [this](GangEnd end) { add(std::move(end)); });
+  }
+  /// What a host does in one turn: starts the first, and then the second or not. The ends may come
+  /// later only if somebody holds them.
+  void take_turn(bool begins = true) {
+    start_first();
     if (begins) {
       backend().start(work_of_second(), 1000, [this](GangEnd end) { add(std::move(end)); });
     } else {
@@ -287,16 +290,7 @@ TEST_F(PjrtAheadTest, ClosesBehindBothWhenTheEndComesMeanwhile) {
 
 TEST_F(PjrtAheadTest, WhatIsStillAheadEndsWithTheBackend) {
   warm_up();
-  world().on_control([&] {
-    const std::vector<function::ShardedBuffer> nowhere(1);
-    const std::vector<std::uint32_t> made = {0};
-    ForeseenGang next{.work = work_of_second(), .made = made};
-    next.work.operands = nowhere;
-    next.work.outputs = {};
-    GangWork first = work_of_first();
-    first.next = &next;
-    backend().start(first, 1000, [this](GangEnd end) { add(std::move(end)); });
-  });
+  world().on_control([&] { start_first(); });
   wait_for_ends(1);
   ASSERT_EQ(executes(), 2u);
   const std::size_t alive = fake().alive();
