@@ -152,7 +152,18 @@ bool ProcessTruth::was_troubled(std::uint64_t within_ns) const {
   return has_begun_ && now_() <= troubled_ns_ + within_ns;
 }
 
+/// What clients read there may be on its way when the slice is elsewhere already.
+void ProcessTruth::see_slices() {
+  for (IslandId island = 0; island < islands_; ++island) {
+    for (DeviceId device = 0; device < devices_; ++device) {
+      for (const SliceId slice : slices_on_(island, device)) seen_ns_[{island, slice}] = now_();
+    }
+  }
+}
+
 void ProcessTruth::look() {
+  constexpr std::uint64_t kSeesEvery = 16;
+  if (looks_++ % kSeesEvery == 0) see_slices();
   if (is_held_up()) troubled_clients_.insert(clients_.begin(), clients_.end());
   if (!is_troubled()) return;
   troubled_ns_ = now_();
@@ -161,7 +172,13 @@ void ProcessTruth::look() {
   }
   for (IslandId island = 0; island < islands_; ++island) {
     const bool is_all_struck = is_island_troubled(island);
-    if (is_all_struck) troubled_clients_ = clients_;
+    if (is_all_struck) {
+      troubled_clients_ = clients_;
+      const auto end = seen_ns_.lower_bound({island + 1, 0});
+      for (auto seen = seen_ns_.lower_bound({island, 0}); seen != end; ++seen) {
+        if (now_() - seen->second <= kReadNs) struck_.insert(seen->first.second);
+      }
+    }
     for (DeviceId device = 0; device < devices_; ++device) {
       const bool is_struck = is_all_struck || lost_devices_.contains({island, device});
       for (const SliceId slice : slices_on_(island, device)) {

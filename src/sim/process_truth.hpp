@@ -21,6 +21,8 @@ constexpr std::uint64_t kNoticeableNs = 300'000'000;
 /// So long after its end a fault may still be the reason of a loss: by then whoever waited in
 /// silence has given up, and whoever has to begin anew for it has done so.
 constexpr std::uint64_t kAftermathNs = 2'500'000'000;
+/// So long a value that a client reads may be on its way to it: a request ends by then.
+constexpr std::uint64_t kReadNs = 3'000'000'000;
 
 /// What an error of a loss may be excused with: nothing that roles say or know enters, only what
 /// was done to them. A scheduler is nobody's excuse, for its loss alone costs no run.
@@ -81,6 +83,7 @@ class ProcessTruth final : public ProcessSink {
   Spell* spell_of(const ProcessFault& fault);
   void close(Spell& spell, std::uint64_t after_ns);
   bool is_island_troubled(IslandId island) const;
+  void see_slices();
   bool is_held_up() const;  // Not all hosts are there, and something may be the reason.
 
   const std::uint32_t islands_, devices_;
@@ -97,6 +100,8 @@ class ProcessTruth final : public ProcessSink {
   bool has_begun_ = false;         // Something has been done.
   bool was_drained_ = false;
   bool is_start_slow_ = false;
+  std::uint64_t looks_ = 0;
+  std::map<std::pair<IslandId, SliceId>, std::uint64_t> seen_ns_;  // When it was there last.
   std::set<SliceId> struck_;
   std::set<ClientId> struck_clients_, troubled_clients_;
 };

@@ -67,6 +67,27 @@ TEST_F(ProcessTruthTest, WhatIsBoundLongAfterTheFaultIsNotExcused) {
   EXPECT_FALSE(truth.is_excused(kClient, make_id(kClient, 12)));
 }
 
+TEST_F(ProcessTruthTest, WhatWasReadWhereASliceLayLatelyMayBeOnItsWayFromThere) {
+  truth.look();
+  slices = {{}, {kSlice0, kSlice1}};
+  now_ns += kReadNs / 2;
+
+  truth.ended(host(0), 1);
+
+  EXPECT_TRUE(truth.is_excused(kClient, kSlice0));
+  EXPECT_FALSE(truth.is_excused(kClient, kSlice1));
+}
+
+TEST_F(ProcessTruthTest, WhatWasReadWhereASliceLayLongAgoIsThere) {
+  truth.look();
+  slices = {{}, {kSlice0, kSlice1}};
+  now_ns += kReadNs + 1;
+
+  truth.ended(host(0), 1);
+
+  EXPECT_FALSE(truth.is_excused(kClient, kSlice0));
+}
+
 TEST_F(ProcessTruthTest, ASchedulersDeathExcusesNothing) {
   truth.ended(scheduler(0), 1);
 
