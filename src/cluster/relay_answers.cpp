@@ -19,7 +19,7 @@ Status never_begun(client::Holder by, ArrayId array) {
   return input_lost("array " + client::name_of(array) +
                     " is lost: the session of the actors on host " +
                     std::to_string(app::host_of_silo(by.silo)) +
-                    " ended before it had said how the array is made");
+                    " ended before it had said how the array is made; make it again");
 }
 
 }  // namespace

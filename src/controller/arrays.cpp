@@ -103,7 +103,7 @@ Status ControllerCore::unknown_array(std::string what, ArrayId id) const {
   if (!is_of_delegate(id)) return invalid_argument(std::move(what) + " does not exist");
   return input_lost(std::move(what) +
                     " is lost: the session of the actors on its host ended before it had said how "
-                    "the array is made");
+                    "the array is made; make it again");
 }
 
 void ControllerCore::fetch(ClientId client, ArrayId id, std::uint64_t request, FetchHow how) {

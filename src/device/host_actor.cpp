@@ -59,13 +59,11 @@ struct HostActor::Decoder {
            kind == Message::CUT_EDGES;
   }
 
-  /// What adds to the order at its end, and what says nothing of it, leaves the gang that comes
-  /// next on a device as it is. So does a cancel: such a gang is looked at when its turn comes.
-  static bool leaves_next(Message::Which kind) {
-    return kind == Message::LAUNCHES || kind == Message::ORDERS || kind == Message::CANCELS ||
-           kind == Message::ARRAYS || kind == Message::DEFINE_PLAN ||
-           kind == Message::DEFINE_SPEC || kind == Message::TURN || kind == Message::TAKEN ||
-           kind == Message::POKE;
+  /// What may end parts, or the life in which they have their stamps. All else adds to the end of
+  /// the order or is looked at when a gang's turn comes, as failures and cancels are.
+  static bool may_change_next(Message::Which kind) {
+    return kind == Message::VIEW || kind == Message::CUT_EDGES || kind == Message::PEER ||
+           kind == Message::FORGET;
   }
 
   static void view(HostActor& host, wire::View::Reader view) {
@@ -225,7 +223,7 @@ void HostActor::handle(const Frame& frame) {
     // It was meant for the life before, of whose end the controller had not heard.
     const bool is_unborn = core_.options().is_process && view_ == 0;
     if (is_unborn && Decoder::is_of_work(message.which())) return Status();
-    if (!Decoder::leaves_next(message.which())) core_.forget_foreseen();
+    if (Decoder::may_change_next(message.which())) core_.forget_foreseen();
     switch (message.which()) {
       case Message::LAUNCHES:
         Decoder::launches(*this, message.getLaunches());

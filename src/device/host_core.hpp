@@ -90,6 +90,7 @@ class HostCore {
   void begin_turn() { turn_clock_.look(); }
   /// What is told next may change what comes next on a device.
   void forget_foreseen();
+  bool foresees() const { return foreseen_.is_known; }
 
   // What the controller says.
   void add_function(FunctionId id, std::shared_ptr<const function::Executable> executable);
@@ -579,7 +580,7 @@ class HostCore {
   std::uint64_t pending_base_ = 0;         // Sequence number of pending_[0].
   std::optional<DeviceId> unlaunched_on_;  // Who did not launch the gang that ran in line.
   std::vector<StartedGang> started_;
-  bool may_look_ahead_ = false;  // What is started now is the first to begin of what is left.
+  bool may_look_ahead_ = false;  // advance() starts a gang: the next one begins there, too.
   Foreseen foreseen_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, SpreadGang> spread_;  // By sequence and gang.
   std::uint64_t last_spread_ = 0;                                         // See ExchangeId.

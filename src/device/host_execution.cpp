@@ -19,12 +19,6 @@ namespace {
 
 /// Kernel time, as estimated, after which other messages get their turn.
 constexpr std::uint64_t kBurstNs = 1'000'000;
-/// The same where a device works on what was foreseen meanwhile: others so have their turn before
-/// it is done with that.
-constexpr std::uint64_t kForeseenBurstNs = 200'000;
-bool is_burst_over(std::uint64_t burst_ns, bool is_foreseen) {
-  return burst_ns > (is_foreseen ? kForeseenBurstNs : kBurstNs);
-}
 /// Estimated time of short gangs after which the clock is read.
 constexpr std::uint64_t kShortBurstNs = 2'000;
 /// Overhead of one gang that estimates leave out.
@@ -70,8 +64,7 @@ bool HostCore::advance() {
         if (covers(blocked_, all_devices_)) break;
         continue;
       }
-      if (is_burst_over(burst_ns, foreseen_.is_known) ||
-          (burst_ns > 0 && SEAWAY_FAULT(kHostYields))) {
+      if (burst_ns > kBurstNs || (burst_ns > 0 && SEAWAY_FAULT(kHostYields))) {
         has_more = true;
         break;
       }
@@ -125,8 +118,7 @@ bool HostCore::run_entry(std::uint64_t sequence, std::uint64_t& burst_ns) {
     }
     if (entry.state == Entry::State::kDone) return true;
     if (entry.state == Entry::State::kRunning) return false;
-    if (is_burst_over(burst_ns, foreseen_.is_known) || SEAWAY_FAULT(kHostYields) ||
-        !is_ready(*entry.part, entry.gang)) {
+    if (burst_ns > kBurstNs || SEAWAY_FAULT(kHostYields) || !is_ready(*entry.part, entry.gang)) {
       return false;
     }
   }

@@ -93,6 +93,7 @@ std::vector<std::string> leftovers(const World& world, const MemberOf& member) {
       continue;
     }
     expect_none("arrays of the host" + where, host->array_count());
+    expect_none("gangs that the host foresees" + where, host->foresees() ? 1 : 0);
     expect_none("plans of the host" + where, host->plan_count());
     expect_none("functions of the host" + where, host->function_count());
     expect_none("specs of the host" + where, host->spec_count());

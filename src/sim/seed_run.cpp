@@ -343,6 +343,7 @@ class SimulatedCluster {
       const std::string where = " on island " + std::to_string(island);
       device::HostCore& host = embedded_->host(island);
       expect_none("arrays of the host" + where, host.array_count());
+      expect_none("gangs that the host foresees" + where, host.foresees() ? 1 : 0);
       expect_none("plans of the host" + where, host.plan_count());
       expect_none("functions of the host" + where, host.function_count());
       expect_none("specs of the host" + where, host.spec_count());

@@ -160,7 +160,7 @@ TEST(Outcomes, WhatALostActorWasToMakeIsLostAndNotWrong) {
 
   const std::string why = "array " + std::to_string(kDelegateSequences + 3) +
                           " is lost: the session of the actors on its host ended before it had "
-                          "said how the array is made";
+                          "said how the array is made; make it again";
   EXPECT_EQ(two.world.said(), "run 1 INPUT_LOST: argument 0 of program chain: " + why +
                                   ", answer 9 INPUT_LOST: " + why);
 }

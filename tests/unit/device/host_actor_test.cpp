@@ -67,11 +67,13 @@ class HostView : public testing::Test {
     peer.setLost(true);
     say(builder.finish());
   }
-  /// Before its turn ends.
-  void hear_of_no_launch() {
-    wire::FrameBuilder builder;
-    builder.init_root<Message>().initLaunches();
-    host_.receive(builder.finish());
+  /// Without launches and edges, and before the host's turn ends.
+  void hear_of_work() {
+    wire::FrameBuilder launches, edges;
+    launches.init_root<Message>().initLaunches();
+    edges.init_root<Message>().initEdges(0);
+    host_.receive(launches.finish());
+    host_.receive(edges.finish());
   }
   std::size_t gangs_run() const { return backend_.runs; }
   FakeBackend& backend() { return backend_; }
@@ -139,7 +141,7 @@ TEST_F(HostView, NothingIsForeseenAnyMoreWhenAViewComesBetween) {
   say_orders(1, 2);
   ASSERT_EQ(backend().foreseen.size(), 1u);
 
-  hear_of_no_launch();
+  hear_of_work();
   ASSERT_EQ(backend().forgotten, 0u);
   say_view(2);
 

@@ -1,7 +1,5 @@
 // What a host tells its backend of the gang behind the one that starts, and when it takes it back.
 
-#include <algorithm>
-
 #include "unit/device/host_world.hpp"
 
 namespace seaway::device {
@@ -151,18 +149,6 @@ TEST_F(HostForesightOverTurns, BeginsAsAnyOtherWhenItWasForgotten) {
   EXPECT_EQ(backend().forgotten, 1u);
   EXPECT_EQ(backend().foreseen.size(), 1u);
   EXPECT_EQ(world_.value(60), "12");
-}
-
-TEST_F(HostForesightOverTurns, OthersHaveTheirTurnBeforeTheDeviceIsDone) {
-  for (Stamp stamp = 2; stamp < 20; ++stamp) queue(stamp, step(2), {50, 60 + stamp});
-  world_.core.advance();
-  (void)world_.seen();
-
-  ASSERT_TRUE(world_.core.advance());
-
-  // Of gangs of kSlow each: as many as are worth 200 us.
-  const std::string seen = world_.seen();
-  EXPECT_EQ(std::ranges::count(seen, 'e'), static_cast<std::ptrdiff_t>(200'000 / kSlow)) << seen;
 }
 
 TEST(HostForesightAtTheEnd, NothingIsAheadOfAHostThatIsNoMore) {
