@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -175,6 +176,8 @@ class ControlEngine final : public IoEngine {
     coordinator_.wake_up(sleeper);
   }
 
+  void post_long(std::function<void()> work) override { long_.push_back(std::move(work)); }
+
   TimerId schedule(std::uint64_t at_ns, std::function<void()> work) override {
     return timers_.schedule(at_ns, std::move(work));
   }
@@ -257,7 +260,9 @@ class ControlEngine final : public IoEngine {
       int ran = 0;
       while (ran < kBurst && coordinator_.run_one()) ++ran;
       if (stopped_) break;
-      if (loop_) {
+      if (ran < kBurst && !long_.empty()) {
+        run_long();
+      } else if (loop_) {
         turn_loop(ran);
       } else if (ran == 0) {
         sleep();
@@ -329,6 +334,11 @@ class ControlEngine final : public IoEngine {
       }
       is_ready = is_ready || ready();
       if (is_ready || (deadline_ns > 0 && clock_.now_ns() >= deadline_ns)) break;
+      if (!ran && !long_.empty()) {
+        run_long();
+        ran = true;
+        continue;
+      }
       if (loop_ && !ran) wait_in_loop(deadline_ns > 0 ? deadline_ns : UINT64_MAX);
     }
     if (!loop_) return is_ready;
@@ -340,7 +350,17 @@ class ControlEngine final : public IoEngine {
 
   /// Under the mutex, or where nobody else may look.
   bool has_work() const {
-    return !coordinator_.foreign.empty() || !posted_.empty() || coordinator_.has_job();
+    return !coordinator_.foreign.empty() || !posted_.empty() || !long_.empty() ||
+           coordinator_.has_job();
+  }
+
+  /// The next of what takes long, once all others have had their turn and what they have said has
+  /// been written.
+  void run_long() {
+    if (loop_) loop_->poll();
+    const std::function<void()> work = std::move(long_.front());
+    long_.pop_front();
+    work();
   }
 
   void fire_timers() {
@@ -442,6 +462,7 @@ class ControlEngine final : public IoEngine {
   TimerQueue timers_;                          // Whoever runs jobs.
   std::vector<caf::actor> actors_;             // Whoever runs jobs.
   std::vector<std::function<void()>> posted_;  // Guarded by coordinator_.mutex.
+  std::deque<std::function<void()>> long_;     // On the control thread only.
   std::vector<std::function<void()>> works_;   // Taken from there; whoever runs jobs.
   bool started_ = false;                       // Guarded by coordinator_.mutex.
   bool stopped_ = false;                       // Whoever runs jobs.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "actor/actor.hpp"
 #include "base/clock.hpp"
@@ -32,6 +33,9 @@ class Engine {
 
   /// Runs `work` on the control thread, once, as if an actor had received it. Any thread.
   virtual void post(std::function<void()> work) = 0;
+  /// As post(), of work that takes long, such as a kernel: what has been said until now leaves the
+  /// process first, so that whoever it is for works meanwhile. Control thread only.
+  virtual void post_long(std::function<void()> work) { post(std::move(work)); }
 
   /// Calls `work` on the control thread at or after `at_ns`. Control thread only. About 100 ns.
   virtual TimerId schedule(std::uint64_t at_ns, std::function<void()> work) = 0;

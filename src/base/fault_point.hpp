@@ -32,13 +32,14 @@ enum class FaultPoint : std::uint8_t {
   kEarlyWatch,
   kRecordsApart,
   kLateRecords,
+  kLateLaunches,
   kShortTurn,
   kHeldCredit,
   kEnvelopesApart,
   kLateDeadline,
   kOutOfMemory,
 };
-constexpr std::size_t kFaultPoints = 27;
+constexpr std::size_t kFaultPoints = 28;
 static_assert(static_cast<std::size_t>(FaultPoint::kOutOfMemory) + 1 == kFaultPoints);
 
 /// Decides, each time that code comes by a point, whether it fires.

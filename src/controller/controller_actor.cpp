@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/fault_point.hpp"
+#include "base/probe.hpp"
 #include "program/codec.hpp"
 #include "wire/frame_builder.hpp"
 #include "wire/frame_reader.hpp"
@@ -110,6 +112,7 @@ ControllerActor::ControllerActor(ControllerOptions options, program::SliceBinder
       clock_(clock),
       core_(options, binder, clock_, events),
       islands_(options.islands),
+      timers_(options.islands),
       turns_(options.islands, std::uint64_t{options.life} << 48) {}
 
 void ControllerActor::receive(const Frame& frame) {
@@ -299,13 +302,31 @@ Status ControllerActor::define_program(ClientId client, const Frame& frame) {
 void ControllerActor::idle() {
   if (!std::exchange(has_looked_, false)) clock_.look();
   core_.pump();
-  for (IslandId island = 0; island < islands_; ++island) flush_island(island);
+  for (IslandId island = 0; island < islands_; ++island) {
+    if (!gathers(island)) flush_island(island);
+  }
   ControllerOutbox& outbox = core_.outbox();
   while (!outbox.clients.empty()) {
     flush_client(outbox.clients.begin()->first, outbox.clients.begin()->second);
     outbox.end_first_client();
   }
   if (engine_) supervise_islands();
+}
+
+/// What is for islands that are processes of their own may wait; a timer ends that.
+bool ControllerActor::gathers(IslandId island) {
+  if (!engine_ || core_.outbox().islands[island].is_empty()) return false;
+  if (core_.is_pressing(island)) return false;
+  if (!core_.can_wait(island) && !SEAWAY_FAULT(kLateLaunches)) return false;
+  SEAWAY_PROBE("what an island is told waits for more");
+  if (timers_[island]) return true;
+  timers_[island] =
+      engine_->schedule(clock_.now_ns() + core_.limits().gathering_ns, [this, island] {
+        SEAWAY_PROBE("what has waited for more has waited long enough");
+        timers_[island].reset();
+        flush_island(island);
+      });
+  return true;
 }
 
 bool ControllerActor::explain(RunId run, std::function<void(std::string)> done) {

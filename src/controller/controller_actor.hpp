@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ class ControllerActor final : public actor::Actor {
   struct Decoder;
 
   void supervise_islands();
+  bool gathers(IslandId island);
   Status read_request(ClientId client, const Frame& frame);
   Status define_function(ClientId client, const Frame& frame);
   Status define_program(ClientId client, const Frame& frame);
@@ -66,7 +68,8 @@ class ControllerActor final : public actor::Actor {
   const std::uint32_t islands_;
   actor::Engine* engine_ = nullptr;
   std::function<void(IslandId)> begin_anew_;
-  bool has_timer_ = false;  // For the next island that returns.
+  std::vector<std::optional<actor::TimerId>> timers_;  // Of islands for which something waits.
+  bool has_timer_ = false;                             // For the next island that returns.
   std::map<std::uint64_t, std::function<void(std::string)>> questions_;
   std::uint64_t last_question_ = 0;
   /// Of each island: how often it was spoken to, above the life of this controller: a host that

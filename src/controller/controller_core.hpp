@@ -29,9 +29,14 @@ struct ControllerLimits {
   std::uint32_t runs_in_flight_max = 256;   // Stamped and unfinished, over all clients.
   std::uint32_t runs_shared_in_flight = 8;  // The same, while several tenants have runs waiting.
   std::uint64_t cost_in_flight_ns_max = 50'000'000;  // Estimated device time of those runs.
-  std::uint32_t runs_queued_max = 100'000;           // Of one tenant, waiting for a stamp.
-  std::uint32_t lookahead_max = 64;       // Runs of a client looked at behind one that waits.
-  std::uint64_t arrays_max = 10'000'000;  // Live arrays of one tenant.
+  /// What islands are told waits for more, while those whom it is about have at least so many runs
+  /// in flight: at most for one run in so many, and for so long.
+  std::uint32_t runs_to_gather = 16;
+  static constexpr std::size_t kGatheredShare = 8;
+  std::uint64_t gathering_ns = 3'000'000;
+  std::uint32_t runs_queued_max = 100'000;  // Of one tenant, waiting for a stamp.
+  std::uint32_t lookahead_max = 64;         // Runs of a client looked at behind one that waits.
+  std::uint64_t arrays_max = 10'000'000;    // Live arrays of one tenant.
   /// How far behind the oldest unfinished run of a client another one of it may be named.
   std::uint64_t ids_open_max = std::uint64_t{1} << 23;
   std::size_t definitions_max = 100'000;  // Functions, programs, specs and slices of one client.
@@ -168,6 +173,11 @@ class ControllerCore {
   /// Costs a look at all arrays.
   Left left_on(IslandId island) const;
   bool has_host(IslandId island) const;
+  /// Whether the outbox has something for `island` that is not work of clients, and never waits.
+  bool is_pressing(IslandId island) const;
+  /// Whether what the outbox has for `island` can wait for more: ControllerLimits::runs_to_gather.
+  bool can_wait(IslandId island) const;
+  const ControllerLimits& limits() const { return options_.limits; }
   bool has_scheduler(IslandId island) const;
   /// What the scheduler of `island` is told when a view begins: all that is unfinished there, or is
   /// over there and not elsewhere.

@@ -2,7 +2,9 @@
 
 #include <seaway.capnp.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "base/fault_point.hpp"
 #include "controller/controller_actor.hpp"
@@ -68,6 +70,7 @@ void ControllerActor::send(Role role, IslandId island, Frame frame) {
 }
 
 void ControllerActor::flush_island(IslandId island) {
+  if (const auto timer = std::exchange(timers_[island], std::nullopt)) engine_->cancel(*timer);
   if (!core_.has_members()) return say_all(island);
   if (core_.outbox().islands[island].is_empty()) return;
   wire::FrameBuilder builder;

@@ -13,6 +13,9 @@ namespace {
 constexpr std::uint64_t kInlineNs = 40'000;
 constexpr std::uint64_t kInlineCopyBytes = 128 * 1024;
 
+/// Of a gang of several hosts: what takes longer begins when the others have been told of theirs.
+constexpr std::uint64_t kTinyNs = 10'000;
+
 /// A host that has one thread for kernels gains nothing by a hand-off but that it hears others
 /// meanwhile; and with several hosts of an island, whose gangs are in step, all of them wait for
 /// it.
@@ -88,7 +91,13 @@ void CpuBackend::start_stage(const StageWork& work, std::uint64_t cost_ns, GangD
                                        {work.outputs.begin(), work.outputs.end()},
                                        std::move(done)});
   const std::uint64_t inline_ns = arena_.threads() == 1 ? kAloneNs : kInlineNs;
-  if (cost_ns <= inline_ns) return job->done(job->run(engine_.clock(), nullptr));
+  if (cost_ns <= kTinyNs) return job->done(job->run(engine_.clock(), nullptr));
+  if (cost_ns <= inline_ns) {
+    return engine_.post_long([this, job] {
+      job->done(job->run(engine_.clock(), nullptr));
+      on_progress_();
+    });
+  }
   arena_.submit([this, job] {
     engine_.post([this, job, end = job->run(engine_.clock(), &arena_)] {
       job->done(end);

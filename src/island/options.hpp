@@ -15,7 +15,8 @@ enum class Policy : std::uint8_t {
 /// When a gang that is not free is placed, once rule 2 permits it and no free gang can be placed.
 enum class EarlyPlacement : std::uint8_t {
   kNever,
-  kWhenIdle,  // Only while nothing placed is unfinished on the devices of its part.
+  kOneWaits,  // Only while no other such gang still waits for its inputs on a device of its part,
+              // and no free gang waits for its place.
   kAlways,
 };
 
@@ -43,7 +44,7 @@ struct CoreOptions {
   std::uint64_t send_room_bytes = 0;
 
   Policy policy = Policy::kFifo;
-  EarlyPlacement early = EarlyPlacement::kWhenIdle;
+  EarlyPlacement early = EarlyPlacement::kOneWaits;
   /// Gang time that may be placed and unfinished on a device while several tenants compete
   /// (Policy::kShares). A lone tenant's free gangs are all placed at once.
   std::uint64_t window_ns = 200'000;

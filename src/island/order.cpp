@@ -198,15 +198,44 @@ bool SchedulerCore::place_early() {
   if (options_.early == EarlyPlacement::kNever || slot == kNoSlot) return false;
   if (!may_place_early(slot) || !room_for_next_gang(parts_[slot])) return false;
   Part& part = parts_[slot];
-  if (options_.early == EarlyPlacement::kWhenIdle)
-    for (DeviceId device : part.profile->devices)
-      if (gangs_[device] > 0) return false;
+  if (options_.early == EarlyPlacement::kOneWaits) {
+    if (!ready_.empty())
+      return false;  // It would wait behind this one as soon as it may be placed.
+    for (const DeviceId device : part.profile->devices)
+      if (waits_still(placed_early_[device])) return false;
+  }
   if (SEAWAY_FAULT(kNoEarlyGang)) return false;
   SEAWAY_PROBE("a gang is placed before its inputs exist");
   ++counters_.gangs_placed_early;
-  ready_.charge(part.tenant, part.profile->plan->gangs[part.next].cost_ns);
-  place(slot, part.next + 1);
+  for (const DeviceId device : part.profile->devices)
+    placed_early_[device] = {part.stamp, part.next};
+  // Those behind it that wait for nothing else are free with it: a host is told of all at once.
+  const std::uint32_t to = free_behind(part);
+  ready_.charge(part.tenant, part.profile->cost_before[to] - part.profile->cost_before[part.next]);
+  place(slot, to);
   return true;
+}
+
+/// The end of the gangs that are free once the next one of `part` is placed, which is not.
+std::uint32_t SchedulerCore::free_behind(const Part& part) const {
+  if (options_.weakening == Weakening::kGangByGang || SEAWAY_FAULT(kGangsApart))
+    return part.next + 1;
+  const std::vector<Wait>& waits = part.profile->waits;
+  for (std::size_t i = part.cursor; i < waits.size(); ++i)
+    if (waits[i].gang > part.next && !holds(part, waits[i]))
+      return std::min(part.end, waits[i].gang);
+  return part.end;
+}
+
+/// Whether something that `gang`, which is placed, reads does not exist yet.
+bool SchedulerCore::waits_still(const PlacedGang& gang) const {
+  const std::uint32_t slot = find(gang.stamp);
+  if (slot == kNoSlot || parts_[slot].cancelled) return false;
+  const std::vector<Wait>& waits = parts_[slot].profile->waits;
+  const auto [first, last] = std::ranges::equal_range(waits, gang.gang, {}, &Wait::gang);
+  return std::any_of(first, last, [this, slot](const Wait& wait) {
+    return wait.kind == Wait::Kind::kReceive && !parts_[slot].bit(wait.index);
+  });
 }
 
 }  // namespace seaway::island

@@ -135,6 +135,16 @@ void SchedulerCore::Restoring::count_gangs(Part& part, const PartState& state) {
     core_.unfinished_[device] += unfinished;
     core_.gangs_[device] += part.next - part.done;
   }
+  for (const Wait& wait : part.profile->waits) {
+    if (wait.gang >= part.next) break;
+    if (wait.kind != Wait::Kind::kReceive || part.bit(wait.index)) continue;
+    const bool is_done = std::ranges::any_of(state.gangs_done, [&wait](const GangRange& range) {
+      return range.first <= wait.gang && wait.gang < range.last;
+    });
+    if (is_done) continue;
+    for (const DeviceId device : part.profile->devices)
+      core_.placed_early_[device] = {part.stamp, wait.gang};
+  }
   core_.counters_.gangs_placed += part.next;
   core_.counters_.gangs_done += part.done;
 }

@@ -32,7 +32,8 @@ SchedulerCore::SchedulerCore(const CoreOptions& options)
       spillable_(options.devices),
       spilling_(options.devices),
       unfinished_(options.devices),
-      gangs_(options.devices) {}
+      gangs_(options.devices),
+      placed_early_(options.devices) {}
 
 std::uint32_t SchedulerCore::find(Stamp stamp) const {
   return by_stamp_.find(stamp, [this](std::uint32_t slot) { return parts_[slot].stamp; });
@@ -344,6 +345,9 @@ void SchedulerCore::done(Stamp stamp, std::uint32_t first, std::uint32_t last) {
   for (DeviceId device : profile.devices) {
     unfinished_[device] -= cost;
     gangs_[device] -= last - first;
+    // What it read has existed, whether that was heard or got lost on its way.
+    PlacedGang& early = placed_early_[device];
+    if (early.stamp == stamp && first <= early.gang && early.gang < last) early = {};
   }
   const auto [output, output_end] = range_of(profile.outputs_made, first, last);
   for (const Keyed* at = output; at != output_end; ++at) {

@@ -188,6 +188,10 @@ class SchedulerCore {
     Stamp stamp = 0;
     std::uint32_t edge = 0;
   };
+  struct PlacedGang {
+    Stamp stamp = 0;  // 0: none.
+    std::uint32_t gang = 0;
+  };
 
   // scheduler_core.cpp: events.
   std::uint32_t find(Stamp stamp) const;
@@ -254,6 +258,8 @@ class SchedulerCore {
   void outputs_placed(Part& part, std::uint32_t to);
   bool place_ready();
   bool place_early();
+  std::uint32_t free_behind(const Part& part) const;
+  bool waits_still(const PlacedGang& gang) const;
   std::uint64_t busy_ns(const Part& part) const;
 
   // explain.cpp.
@@ -289,6 +295,7 @@ class SchedulerCore {
   std::vector<std::uint64_t> spilling_;    // Of spillable_: on the way to host room.
   std::vector<std::uint64_t> unfinished_;  // Gang time placed and not done.
   std::vector<std::uint32_t> gangs_;       // Gangs placed and not done, of parts on the device.
+  std::vector<PlacedGang> placed_early_;   // The last one, of parts on the device.
   bool try_admission_ = false;             // Something changed that admission depends on.
   mutable std::vector<std::uint64_t> need_;   // Scratch, by device.
   mutable std::vector<std::uint32_t> loads_;  // Scratch: arrays to load.

@@ -70,17 +70,22 @@ void DelayChecker::place(const Event& event) {
   // An order of more gangs than the part has is I4's to say.
   const auto end = std::min<std::uint64_t>(event.value, plan->gangs.size());
   for (std::uint64_t i = event.position; i < end; ++i) {
-    const program::Gang& gang = plan->gangs[i];
-    const bool is_early = std::any_of(
-        plan->receives.begin(), plan->receives.end(), [&](const program::Receive& receive) {
-          return std::find(gang.operands.begin(), gang.operands.end(), receive.value) !=
-                     gang.operands.end() &&
-                 !exists(event.island, event.stamp, receive);
-        });
-    if (!is_early) continue;
-    place_early(event.island, {event.stamp, gang.position},
-                devices_of(*plan, static_cast<std::uint32_t>(i)));
+    const Gang gang{event.stamp, plan->gangs[i].position};
+    if (lacks(event.island, gang))
+      place_early(event.island, gang, devices_of(*plan, static_cast<std::uint32_t>(i)));
   }
+}
+
+/// Whether something that `gang` receives does not exist.
+bool DelayChecker::lacks(IslandId island, const Gang& gang) const {
+  const program::PartPlan* const plan = surroundings_.part_of(island, gang.first).plan;
+  if (plan == nullptr) return false;  // It is over.
+  const auto found = std::ranges::find(plan->gangs, gang.second, &program::Gang::position);
+  if (found == plan->gangs.end()) return false;
+  return std::ranges::any_of(plan->receives, [&](const program::Receive& receive) {
+    return std::ranges::find(found->operands, receive.value) != found->operands.end() &&
+           !exists(island, gang.first, receive);
+  });
 }
 
 void DelayChecker::place_early(IslandId island, const Gang& gang,
@@ -89,6 +94,11 @@ void DelayChecker::place_early(IslandId island, const Gang& gang,
   for (const DeviceId device : devices) {
     const auto [before, is_first] = waiting_.try_emplace({island, device}, gang);
     if (is_first) continue;
+    // What it waited for may have come to exist before its turn.
+    if (!lacks(island, before->second)) {
+      before->second = gang;
+      continue;
+    }
     verdict_.report(Breach::kCorrectness, "P3",
                     gang_name(island, gang.first, gang.second) + " was placed on device " +
                         std::to_string(device) + " before its inputs exist, behind " +

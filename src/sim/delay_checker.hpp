@@ -39,6 +39,7 @@ class DelayChecker final : public events::EventSink {
   void place(const events::Event& event);
   void place_early(IslandId island, const Gang& gang, const std::vector<DeviceId>& devices);
   void begin_view(IslandId island);
+  bool lacks(IslandId island, const Gang& gang) const;
   bool exists(IslandId island, Stamp stamp, const program::Receive& receive) const;
   template <class IsOver>
   void end_waits(IslandId island, const IsOver& is_over);

@@ -52,6 +52,8 @@ constexpr std::array<FaultPointInfo, kFaultPoints> kInfos = {{
      kInBoth},
     {"late records", "client/session_actor.cpp", "what a client says is sent a turn later",
      kInBoth},
+    {"late launches", "controller/controller_actor.cpp", "what an island is told waits for more",
+     kInProcesses},
     {"short turn", "app/silo.cpp", "a silo gives way to others after one step", kInApps},
     {"held credit", "app/silo.cpp", "callers get their credit back a turn later", kInApps},
     {"envelopes apart", "app/silo.cpp", "what one silo says to another one goes in two batches",

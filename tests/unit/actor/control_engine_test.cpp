@@ -54,6 +54,29 @@ TEST_F(ControlEngineTest, IdleIsCalledWhenTheMailboxHasRunEmpty) {
   EXPECT_TRUE(engine->wait([&] { return heard_at_idle == 3; }, 0));
 }
 
+TEST_F(ControlEngineTest, WorkThatTakesLongRunsOnceBehindAllThatWasSaid) {
+  std::vector<std::uint64_t> order;
+  std::atomic<bool> is_over = false;
+  std::unique_ptr<Engine> engine = make_control_engine(clock_);
+  const Address address = engine->spawn("a", std::make_unique<CallbackActor>([&](auto number) {
+                                          if (number == 1) {
+                                            engine->post_long([&] {
+                                              EXPECT_TRUE(engine->on_control_thread());
+                                              order.push_back(100);
+                                              is_over = true;
+                                              engine->notify();
+                                            });
+                                          }
+                                          order.push_back(number);
+                                          if (number < 3) address.send(number_frame(number + 1));
+                                        }));
+
+  address.send(number_frame(1));
+
+  EXPECT_TRUE(engine->wait([&] { return is_over.load(); }, 0));
+  EXPECT_EQ(order, (std::vector<std::uint64_t>{1, 2, 3, 100}));
+}
+
 TEST_F(ControlEngineTest, AWaitGivesUpAtItsDeadline) {
   std::unique_ptr<Engine> engine = make_control_engine(clock_);
 

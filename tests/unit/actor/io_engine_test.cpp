@@ -267,6 +267,43 @@ TEST_F(TwoIoEnginesTest, AClientThatCallsAndWaitsInTurnsTakesThePlaceOfTheContro
   for (Side& side : sides_) end(side);
 }
 
+TEST_F(TwoIoEnginesTest, WhatWasSaidLeavesBeforeWorkThatTakesLong) {
+  is_called_ = true;
+  begin(0, "");
+  std::string address;
+  run_on_control_thread(*sides_[0].engine, [&] { address = sides_[0].wires->address(); });
+  begin(1, address);
+  Side &self = sides_[1], &other = sides_[0];
+  run_on_control_thread(*self.engine, [&] { self.wires->connect(1, 0); });
+  ASSERT_TRUE(self.engine->wait([&] { return self.is_connected.load(); }, 0));
+  std::vector<int> order;
+  std::atomic<bool> is_over = false;
+  constexpr std::uint64_t kSaid = 7, kEnoughNs = 10'000'000'000;
+  last_ = kSaid;
+
+  self.engine->post([&] {
+    // It ends when the other process has heard what is said after it was asked for.
+    self.engine->post_long([&] {
+      const std::uint64_t until_ns = clock_.now_ns() + kEnoughNs;
+      while (other.heard != kSaid && clock_.now_ns() < until_ns) std::this_thread::yield();
+      EXPECT_EQ(other.heard, kSaid);
+      order.push_back(1);
+    });
+    self.engine->post_long([&] {
+      order.push_back(2);
+      is_over = true;
+      self.engine->notify();
+    });
+    const std::uint64_t number = kSaid;
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&number);
+    self.wires->write(1, 0, {bytes, bytes + sizeof(number)});
+  });
+
+  ASSERT_TRUE(self.engine->wait([&] { return is_over.load(); }, 0));
+  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+  for (Side& side : sides_) end(side);
+}
+
 TEST(IoEngineAlone, IsMadeOrSaysWhatTheSystemHasNot) {
   const RealClock clock;
   const std::size_t before = transport::descriptors();

@@ -24,7 +24,7 @@ RestoreWorld::RestoreWorld(std::uint64_t seed) : random_(seed, 1), core_({}) {
   options_.send_room_bytes = random_.below(9);
   options_.manual = random_.chance(50);
   options_.policy = random_.chance(50) ? Policy::kFifo : Policy::kShares;
-  options_.early = random_.chance(50) ? EarlyPlacement::kWhenIdle : EarlyPlacement::kAlways;
+  options_.early = random_.chance(50) ? EarlyPlacement::kOneWaits : EarlyPlacement::kAlways;
   options_.window_ns = 2500;
   poison_keeps_room_ = random_.chance(70);
   cancels_ = random_.chance(50);

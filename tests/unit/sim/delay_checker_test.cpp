@@ -90,6 +90,14 @@ TEST(DelayChecker, WhatIsMadeOrSentExists) {
   EXPECT_NE(other.verdict(), "clean");
 }
 
+TEST(DelayChecker, OneWhoseInputsHaveComeToExistHoldsUpNobody) {
+  Streams streams;
+  streams.places_reader(7).happens(EventKind::kSend, 7, 1, kEdge).places_reader(8);
+  EXPECT_EQ(streams.verdict(), "clean");
+
+  EXPECT_NE(streams.places_reader(9).verdict(), "clean") << "8 still waits";
+}
+
 TEST(DelayChecker, WhatIsLostWithAnIslandCountsAsExisting) {
   Streams lost, viewed, later;
   lost.places_reader(7).happens(EventKind::kLaunch, 8, 0).checker.lose(1);
@@ -98,7 +106,8 @@ TEST(DelayChecker, WhatIsLostWithAnIslandCountsAsExisting) {
 
   EXPECT_EQ(lost.places_reader(8).verdict(), "clean");
   EXPECT_EQ(viewed.places_reader(8).verdict(), "clean") << "the first of a new view";
-  EXPECT_NE(later.places_reader(8).verdict(), "clean");
+  EXPECT_EQ(later.places_reader(8).verdict(), "clean") << "7 is lost, and holds up nobody";
+  EXPECT_NE(later.places_reader(9).verdict(), "clean") << "8 is not lost";
 }
 
 }  // namespace
