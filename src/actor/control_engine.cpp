@@ -204,7 +204,7 @@ class ControlEngine final : public IoEngine {
     bool is_awaited = false;
     {
       std::lock_guard guard(wait_mutex_);
-      is_awaited = waiting_ > 0;
+      is_awaited = std::ranges::any_of(waiting_, [](const auto* ready) { return (*ready)(); });
     }
     if (is_awaited) changed_.notify_all();
   }
@@ -223,7 +223,7 @@ class ControlEngine final : public IoEngine {
   /// Sleeps until somebody has called notify() and it was for this.
   bool wait_for_notice(const std::function<bool()>& ready, std::uint64_t deadline_ns) {
     std::unique_lock guard(wait_mutex_);
-    ++waiting_;
+    waiting_.push_back(&ready);
     bool is_ready = true;
     while (!ready()) {
       if (deadline_ns == 0) {
@@ -237,7 +237,7 @@ class ControlEngine final : public IoEngine {
       }
       changed_.wait_for(guard, std::chrono::nanoseconds(deadline_ns - now));
     }
-    --waiting_;
+    std::erase(waiting_, &ready);
     return is_ready;
   }
 
@@ -471,7 +471,8 @@ class ControlEngine final : public IoEngine {
   int bursts_ = 0;                             // Since it was polled. Control thread.
   std::mutex wait_mutex_;
   std::condition_variable changed_;
-  int waiting_ = 0;               // Guarded by wait_mutex_.
+  /// What those wait for who sleep. Guarded by wait_mutex_.
+  std::vector<const std::function<bool()>*> waiting_;
   std::atomic<int> callers_ = 0;  // Clients in wait().
   std::thread thread_;
 };

@@ -350,7 +350,7 @@ void HostActor::idle() {
   flush_fetched();
   if (core_.annexes().any()) flush_annexes();
   const bool is_late = !core_.outbox().dones.empty() && SEAWAY_FAULT(kLateDones);
-  if (!is_late) flush_dones();
+  if (!is_late && !core_.may_tell_later()) flush_dones();
   watch_gangs();
   if ((has_more || is_late) && !is_poked_) {
     is_poked_ = true;

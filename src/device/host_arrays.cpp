@@ -164,7 +164,9 @@ bool HostCore::bind_arg(PartRun& part, std::uint32_t arg) {
     fail(part, poisoned_argument(part, arg, *record.poison));
     return false;
   }
-  SEAWAY_CHECK(record.state != ArrayRecord::State::kPending, part.stamp, id);
+  // What a gang makes that runs ahead has its place.
+  SEAWAY_CHECK(record.state != ArrayRecord::State::kPending || record.memory.has_value(),
+               part.stamp, id);
   // What is copied off a slice with a lost device is read where it lies: there is nowhere to load
   // it.
   const bool is_loaded =

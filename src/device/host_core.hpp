@@ -31,6 +31,7 @@
 #include "device/part_run.hpp"
 #include "device/shard_sums.hpp"
 #include "device/spill_room.hpp"
+#include "device/spread_gang.hpp"
 #include "events/event_stream.hpp"
 #include "program/order_kind.hpp"
 #include "store/arena.hpp"
@@ -186,6 +187,9 @@ class HostCore {
   HostOutbox& outbox() { return outbox_; }
   /// The other hosts of the island: what is to be said to them, and what they answer. Call
   /// advance() after an answer.
+  /// Whether what is done can be told with the end of what runs on several hosts now, which is
+  /// near.
+  bool may_tell_later() const;
   Annexes& annexes() { return annexes_; }
   Exchanges& exchanges() { return exchanges_; }
   DeviceState& device(DeviceId device) { return devices_[device]; }
@@ -274,14 +278,6 @@ class HostCore {
     bool is_replay = false;                           // It has run, and runs a second time;
     std::uint64_t first_begin_ns = 0;                 // began first at this time.
   };
-  struct SpreadGang {  // Runs on several hosts.
-    std::uint64_t number = 0;
-    std::uint64_t begin_ns = 0;
-    std::size_t open = 0;  // Here, and on all annexes.
-    Status status = {};
-    bool is_behind = false;  // It was ordered before the one ahead of it had ended,
-    bool has_begun = false;  // which has ended well on all hosts.
-  };
   struct GivenUpGang {
     events::Event event;
     std::vector<std::shared_ptr<const void>> kept;  // All that its work refers to.
@@ -342,11 +338,17 @@ class HostCore {
                                  store::SlabOwner owner = 0);
   void bind(PartRun& part, std::uint32_t table, const ShardMemory& memory) const;
   const Room* remote_room(const PartRun& part, std::uint32_t value) const;
-  void start_spread(std::uint64_t sequence, std::uint32_t gang);
-  void start_ahead(std::uint64_t sequence);
-  bool takes_no_room(const PartRun& part, std::uint32_t gang) const;
+  SpreadGang& start_spread(std::uint64_t sequence, std::uint32_t gang, const SpreadGang* ahead);
   void end_spread(std::uint64_t sequence, std::uint32_t gang, const Status& status);
   void begin_next(std::uint64_t sequence);
+  // host_ahead.cpp: gangs on several hosts that are ordered behind one that runs.
+  void start_ahead(std::uint64_t sequence);
+  bool takes_no_room(const PartRun& part, std::uint32_t gang) const;
+  void start_follower(std::uint64_t sequence);
+  bool may_follow(const PartRun& part, std::uint32_t gang, const PartRun& ahead,
+                  std::uint32_t gang_ahead) const;
+  bool is_made_by(const PartRun& part, std::uint32_t gang, ArrayId array) const;
+  void begin_follower(std::uint64_t sequence);
   using TakeCopy = std::function<void(ShardMemory copy)>;
   void copy_out(const Room& room, std::uint64_t offset, function::ShardedBuffer here,
                 std::size_t shards, std::uint64_t bytes, TakeCopy take);

@@ -249,7 +249,7 @@ void HostCore::start(std::uint64_t sequence) {
       break;
     case Gang::Kind::kCompute:
       if (plan.is_spread) {
-        start_spread(sequence, gang);
+        start_spread(sequence, gang, nullptr);
         begin_next(sequence);
       } else {
         start_beside(sequence);
@@ -449,6 +449,21 @@ void HostCore::report_done(Stamp stamp, std::uint32_t first, std::uint32_t last)
     return;
   }
   dones.push_back({HostOutbox::Done::Kind::kGangs, stamp, first, last});
+}
+
+/// The scheduler learns of the ends of short gangs that follow one another at once. Whoever waits
+/// for its word is not kept waiting: such gangs end by themselves, and the island's work with them.
+bool HostCore::may_tell_later() const {
+  constexpr std::uint64_t kSoonNs = 500'000;
+  constexpr std::size_t kDonesMax = 64;
+  if (outbox_.dones.empty() || outbox_.dones.size() > kDonesMax) return false;
+  if (!outbox_.failures.empty() || spread_.empty()) return false;
+  const bool is_soon = std::ranges::all_of(
+      spread_, [](const auto& spread) { return spread.second.cost_ns <= kSoonNs; });
+  return is_soon && std::ranges::all_of(outbox_.dones, [](const HostOutbox::Done& done) {
+           return done.kind == HostOutbox::Done::Kind::kGangs ||
+                  done.kind == HostOutbox::Done::Kind::kReceived;
+         });
 }
 
 bool HostCore::bind_tables(PartRun& part, std::uint32_t gang) {

@@ -30,23 +30,25 @@ const Room* HostCore::remote_room(const PartRun& part, std::uint32_t value) cons
 }
 
 /// On all its hosts at once, each of which runs its own shards to their end.
-void HostCore::start_spread(std::uint64_t sequence, std::uint32_t gang) {
+/// `ahead`: begins on each host when that one has ended there; null: at once.
+SpreadGang& HostCore::start_spread(std::uint64_t sequence, std::uint32_t gang,
+                                   const SpreadGang* ahead) {
   SEAWAY_PROBE("a gang runs on several hosts");
   PartRun& part = *entry_at(sequence).part;
   const GangPlan& plan = part.plan->gangs[gang];
   const GangWork work = work_of(part, gang);
   const std::span<const DeviceId> devices = work.devices();
-  const auto ahead = gang == 0 ? spread_.end() : spread_.find({sequence, gang - 1});
   SpreadGang& spread = spread_[{sequence, gang}];
   spread.number = ++last_spread_;
-  spread.is_behind = ahead != spread_.end();
+  spread.is_behind = ahead != nullptr;
+  spread.cost_ns = plan.cost_ns * plan.shards;
   const auto place = [&part](const ValueSlot& slot) {
     const Room* const room = part.rooms[slot.table];
     return room ? RoomPlace{room->id(), slot.offset} : RoomPlace();
   };
   RunGang run;
   run.gang = spread.number;
-  run.behind = ahead == spread_.end() ? 0 : ahead->second.number;
+  run.behind = ahead ? ahead->number : 0;
   run.function = part.plan->part->gangs[gang].function;
   run.has_conflict =
       work.executable->has_conflict([&work](std::uint32_t output, std::uint32_t operand) {
@@ -77,6 +79,7 @@ void HostCore::start_spread(std::uint64_t sequence, std::uint32_t gang) {
                        .owner = std::make_shared<Kept>(keep_work(part, gang))};
   annexes_.run(std::move(run), wanted_by(part, gang), end);
   if (is_here) stages_.start(std::move(own), end);
+  return spread;
 }
 
 /// Of what `gang` makes, that which other islands get: it comes here with the gang's end, to where
@@ -117,6 +120,7 @@ void HostCore::end_spread(std::uint64_t sequence, std::uint32_t gang, const Stat
     complete(sequence, 0, 0, false);
   }
   begin_next(sequence);
+  if (ended.follower) begin_follower(*ended.follower);
 }
 
 /// The first gang of an entry that is on several hosts goes on alone from here.
@@ -133,49 +137,6 @@ void HostCore::begin_next(std::uint64_t sequence) {
     events_.record(event);
   }
   start_ahead(sequence);
-}
-
-/// The gang behind one that runs is ordered before that has ended, where it needs nothing but what
-/// is there: hosts begin it as they end the one ahead, without a word in between. If that fails the
-/// part has failed, of which both are.
-void HostCore::start_ahead(std::uint64_t sequence) {
-  Entry& entry = entry_at(sequence);
-  PartRun& part = *entry.part;
-  const std::uint32_t next = entry.gang + 1;
-  if (entry.ahead > 0 || next == entry.last || !part.plan->gangs[next].is_spread) return;
-  if (part.plan->part->gangs[next].kind != program::Gang::Kind::kCompute) return;
-  if (!is_ready(part, next) || !takes_no_room(part, next) || !bind_tables(part, next)) return;
-  SEAWAY_PROBE("a gang is ordered before the one ahead of it has ended");
-  entry.ahead = 1;
-  start_spread(sequence, next);
-}
-
-/// Nothing has to be loaded or made for it, which has its time in the order: its arguments are on
-/// the devices, and what outlives it takes over what is given to it.
-bool HostCore::takes_no_room(const PartRun& part, std::uint32_t gang) const {
-  const program::PartPlan& shape = *part.plan->part;
-  const std::size_t blocks = shape.blocks.size(), args = shape.args.size();
-  const auto is_ready_array = [this](ArrayId id) {
-    const auto found = arrays_.find(id);
-    return found != arrays_.end() && found->second.state == ArrayRecord::State::kReady &&
-           !found->second.memory.is_borrowed();
-  };
-  for (const std::uint32_t table : part.plan->gangs[gang].tables) {
-    if (part.is_bound[table]) continue;
-    if (table < blocks || table >= part.plan->nothing) return false;
-    if (table < blocks + args) {
-      if (!is_ready_array(part.args[table - blocks])) return false;
-      continue;
-    }
-    const std::uint32_t output = table - static_cast<std::uint32_t>(blocks + args);
-    const auto donor =
-        std::find_if(shape.args.begin(), shape.args.end(),
-                     [output](const auto& arg) { return arg.donated && arg.donated_to == output; });
-    if (donor == shape.args.end()) return false;
-    if (!is_ready_array(part.args[static_cast<std::size_t>(donor - shape.args.begin())]))
-      return false;
-  }
-  return true;
 }
 
 /// Gives a copy of `bytes` bytes of each shard in host room: as they are now, whatever becomes of
