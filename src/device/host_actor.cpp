@@ -344,13 +344,13 @@ void HostActor::idle() {
   flush_lost();
   flush_enqueued();
   if (!core_.outbox().pulls.empty()) flush_pulls();
-  if (!core_.outbox().arrived.empty()) flush_arrived();
+  if (!core_.outbox().arrived.empty() && !core_.may_tell_later()) flush_arrived();
   flush_wrong();
   flush_edges();
   flush_fetched();
   if (core_.annexes().any()) flush_annexes();
   const bool is_late = !core_.outbox().dones.empty() && SEAWAY_FAULT(kLateDones);
-  if (!is_late && !core_.may_tell_later()) flush_dones();
+  if (!is_late && !(core_.may_tell_later() && core_.has_only_ends())) flush_dones();
   watch_gangs();
   if ((has_more || is_late) && !is_poked_) {
     is_poked_ = true;

@@ -7,6 +7,17 @@
 #include "device/host_core.hpp"
 
 namespace seaway::device {
+namespace {
+
+bool is_made_by(const PartRun& part, std::uint32_t gang, ArrayId array) {
+  const program::PartPlan& shape = *part.plan->part;
+  return std::ranges::any_of(shape.gangs[gang].results, [&](std::uint32_t value) {
+    return shape.values[value].place == program::Value::Place::kOutput &&
+           part.outputs[shape.values[value].index] == array;
+  });
+}
+
+}  // namespace
 
 /// The gang behind one that runs is ordered before that has ended, where it needs nothing but what
 /// is there: hosts begin it as they end the one ahead, without a word in between. If that fails the
@@ -104,14 +115,6 @@ bool HostCore::may_follow(const PartRun& part, std::uint32_t gang, const PartRun
       return false;
   }
   return true;
-}
-
-bool HostCore::is_made_by(const PartRun& part, std::uint32_t gang, ArrayId array) const {
-  const program::PartPlan& shape = *part.plan->part;
-  return std::ranges::any_of(shape.gangs[gang].results, [&](std::uint32_t value) {
-    return shape.values[value].place == program::Value::Place::kOutput &&
-           part.outputs[shape.values[value].index] == array;
-  });
 }
 
 /// The gang ahead of the first one of an entry has ended: its turn has come.

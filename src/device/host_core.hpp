@@ -185,11 +185,12 @@ class HostCore {
   void record_room();
 
   HostOutbox& outbox() { return outbox_; }
+  /// Whether what is done and here can be told with the end of what runs on several hosts now,
+  /// which is near; and whether what is done is nothing but ends of gangs and of edges.
+  bool may_tell_later() const;
+  bool has_only_ends() const;
   /// The other hosts of the island: what is to be said to them, and what they answer. Call
   /// advance() after an answer.
-  /// Whether what is done can be told with the end of what runs on several hosts now, which is
-  /// near.
-  bool may_tell_later() const;
   Annexes& annexes() { return annexes_; }
   Exchanges& exchanges() { return exchanges_; }
   DeviceState& device(DeviceId device) { return devices_[device]; }
@@ -347,7 +348,6 @@ class HostCore {
   void start_follower(std::uint64_t sequence);
   bool may_follow(const PartRun& part, std::uint32_t gang, const PartRun& ahead,
                   std::uint32_t gang_ahead) const;
-  bool is_made_by(const PartRun& part, std::uint32_t gang, ArrayId array) const;
   void begin_follower(std::uint64_t sequence);
   using TakeCopy = std::function<void(ShardMemory copy)>;
   void copy_out(const Room& room, std::uint64_t offset, function::ShardedBuffer here,

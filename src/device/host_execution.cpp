@@ -451,16 +451,20 @@ void HostCore::report_done(Stamp stamp, std::uint32_t first, std::uint32_t last)
   dones.push_back({HostOutbox::Done::Kind::kGangs, stamp, first, last});
 }
 
-/// The scheduler learns of the ends of short gangs that follow one another at once. Whoever waits
-/// for its word is not kept waiting: such gangs end by themselves, and the island's work with them.
+/// The scheduler learns of the ends of short gangs that follow one another at once, and the
+/// controller of uploads with them. Whoever waits for their words is not kept waiting: such gangs
+/// end by themselves, and the island's work with them.
 bool HostCore::may_tell_later() const {
   constexpr std::uint64_t kSoonNs = 500'000;
-  constexpr std::size_t kDonesMax = 64;
-  if (outbox_.dones.empty() || outbox_.dones.size() > kDonesMax) return false;
-  if (!outbox_.failures.empty() || spread_.empty()) return false;
-  const bool is_soon = std::ranges::all_of(
-      spread_, [](const auto& spread) { return spread.second.cost_ns <= kSoonNs; });
-  return is_soon && std::ranges::all_of(outbox_.dones, [](const HostOutbox::Done& done) {
+  constexpr std::size_t kWordsMax = 64;
+  if (spread_.empty() || outbox_.dones.size() + outbox_.arrived.size() > kWordsMax) return false;
+  return std::ranges::all_of(spread_,
+                             [](const auto& spread) { return spread.second.cost_ns <= kSoonNs; });
+}
+
+bool HostCore::has_only_ends() const {
+  return outbox_.failures.empty() &&
+         std::ranges::all_of(outbox_.dones, [](const HostOutbox::Done& done) {
            return done.kind == HostOutbox::Done::Kind::kGangs ||
                   done.kind == HostOutbox::Done::Kind::kReceived;
          });

@@ -77,6 +77,30 @@ TEST_F(ControlEngineTest, WorkThatTakesLongRunsOnceBehindAllThatWasSaid) {
   EXPECT_EQ(order, (std::vector<std::uint64_t>{1, 2, 3, 100}));
 }
 
+TEST_F(ControlEngineTest, ANoticeWakesNobodyWhoWaitsForSomethingElse) {
+  std::unique_ptr<Engine> engine = make_control_engine(clock_);
+  std::atomic<bool> is_done = false;
+  std::atomic<int> looks_here = 0, looks_there = 0;
+  const std::thread::id here = std::this_thread::get_id();
+  std::thread waiter([&] {
+    EXPECT_TRUE(engine->wait(
+        [&] {
+          ++(std::this_thread::get_id() == here ? looks_here : looks_there);
+          return is_done.load();
+        },
+        0));
+  });
+
+  // It sleeps when a notice asks for it.
+  while (looks_here == 0) engine->notify();
+  const int before = looks_there;
+  for (int i = 0; i < 1000; ++i) engine->notify();
+  EXPECT_LT(looks_there - before, 100) << "of 1000 notices none was for it";
+  is_done = true;
+  engine->notify();
+  waiter.join();
+}
+
 TEST_F(ControlEngineTest, AWaitGivesUpAtItsDeadline) {
   std::unique_ptr<Engine> engine = make_control_engine(clock_);
 

@@ -222,15 +222,17 @@ TEST(SpreadDones, OfShortGangsAreToldWithTheEndOfTheLast) {
   world.backend.holds_stages = true;
   world.run(2, two_steps(), {50, 60, 61});
   world.carry();
-  EXPECT_FALSE(world.core.may_tell_later()) << "there is nothing to tell";
-
   world.backend.end_stage();
   world.core.advance();
   ASSERT_FALSE(world.core.outbox().dones.empty());
   EXPECT_TRUE(world.core.may_tell_later()) << "the second gang runs now";
+  EXPECT_TRUE(world.core.has_only_ends());
   world.core.outbox().failures.push_back({});
-  EXPECT_FALSE(world.core.may_tell_later()) << "a failure is told at once";
+  EXPECT_FALSE(world.core.has_only_ends()) << "a failure is told at once";
   world.core.outbox().failures.clear();
+  world.core.outbox().arrived.assign(64, 50);
+  EXPECT_FALSE(world.core.may_tell_later()) << "there is enough to tell";
+  world.core.outbox().arrived.clear();
 
   world.backend.end_stage();
   world.core.advance();
