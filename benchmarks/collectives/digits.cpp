@@ -34,11 +34,14 @@ Status run_digits(const BenchOptions& options, BenchReport& report) {
   const auto cluster = UpCluster::start(2, 4, {"--hosts", "2"});
   if (!cluster.ok()) return cluster.status();
   std::vector<double> here, there, shares;
-  for (int pair = 0; pair < (options.quick ? 1 : 5); ++pair) {
+  // A cluster's first client finds it without memory and functions, which others find: not counted.
+  const int pairs = options.quick ? 1 : 8;
+  for (int pair = 0; pair < pairs; ++pair) {
     const auto one = learn({"demo", "digits"}, batch);
     if (!one.ok()) return one.status();
     const auto other = learn({"run", "digits", "--cluster", (*cluster)->address()}, batch);
     if (!other.ok()) return other.status();
+    if (pair == 0 && pairs > 1) continue;
     here.push_back(*one);
     there.push_back(*other);
     shares.push_back(*other / *one);
