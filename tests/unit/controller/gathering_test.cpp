@@ -1,7 +1,6 @@
 // What islands are told of runs that are far from their turn waits for more of its kind.
 
 #include <gtest/gtest.h>
-#include <seaway.capnp.h>
 
 #include <memory>
 #include <vector>
