@@ -131,7 +131,6 @@ void HostCore::begin_follower(std::uint64_t sequence) {
     const auto arg = static_cast<std::uint32_t>(table - blocks);
     const auto found = arrays_.find(part.args[arg]);
     if (found == arrays_.end() || found->second.state != ArrayRecord::State::kPoisoned) continue;
-    SEAWAY_PROBE("a gang was ordered behind one that has failed");
     fail(part, poisoned_argument(part, arg, *found->second.poison));
   }
   begin_next(sequence);

@@ -96,8 +96,7 @@ void SpillTiers::remove(ArrayId array) {
   // What is under way has its memory and its place in the file until it ends.
   for (auto& [ticket, transfer] : transfers_) {
     if (transfer.array != array) continue;
-    SEAWAY_PROBE_IF(transfer.is_write, "an array goes while it is written to the file");
-    SEAWAY_PROBE_IF(!transfer.is_write, "an array goes while it is read from the file");
+    SEAWAY_PROBE("an array goes while it is on its way to the file or back");
     transfer.array = 0;
     if (SEAWAY_MUTANT("a place in the file comes back twice")) space_.give_back(transfer.extents);
   }
