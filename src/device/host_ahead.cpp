@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "device/host_core.hpp"
 

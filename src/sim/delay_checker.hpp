@@ -17,8 +17,9 @@ namespace seaway::sim {
 
 /// P3: what does not depend on a part that is lost is delayed by at most one gang. A gang that is
 /// placed early, before another island has made what it reads, holds up its devices for as long as
-/// it takes to find out that this is lost: on each device at most one such gang is placed and has
-/// not had its turn. All others in a stream can run as soon as they are the first.
+/// it takes to find out that this is lost: on each device at most one such gang is placed that
+/// has not had its turn and still lacks something. All others in a stream can run as soon as they
+/// are the first.
 ///
 /// An input exists when the gang that makes it is over, also without having done anything; one that
 /// is lost counts as existing.
