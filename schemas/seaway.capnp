@@ -419,11 +419,11 @@ struct Forget {
 struct LaunchBatch {
   records @0 :List(Launch);
   ids @1 :List(UInt64);
-  # What would otherwise follow in frames of its own, behind all records:
+  # What would otherwise follow in frames of its own:
   fetches @2 :List(ArrayRecord);
-  # For the host.
+  # For the host, behind all records.
   frees @3 :List(UInt64);
-  # Arrays, for the scheduler.
+  # Arrays, for the scheduler; behind all records but for those that name a place among them.
   oldest @4 :UInt64;
   # Parts of smaller stamps are over, and the controller knows it. 0: says nothing.
 }
@@ -437,6 +437,8 @@ struct Launch {
   # Index into `ids`: first the part's arguments, then its outputs, as many as the plan has.
   acknowledge @5 :Bool;
   # The host says `finished` with placed = true once all gangs of the part are enqueued.
+  freesBefore @6 :UInt32;
+  # So many of `frees` come before it.
 }
 
 struct ArrayRecord {

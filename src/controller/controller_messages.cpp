@@ -34,7 +34,7 @@ void write_fetches(ControllerOutbox::Island& outbox, capnp::List<wire::ArrayReco
 /// `batch` gets the records, in their order, and the ids that they name.
 void write_launches(wire::LaunchBatch::Builder batch,
                     const std::vector<ControllerOutbox::Launch>& launches,
-                    const std::vector<std::uint64_t>& launch_ids) {
+                    const std::vector<std::uint64_t>& launch_ids, bool has_frees) {
   auto records = batch.initRecords(static_cast<unsigned>(launches.size()));
   for (unsigned i = 0; i < launches.size(); ++i) {
     const ControllerOutbox::Launch& launch = launches[i];
@@ -45,6 +45,7 @@ void write_launches(wire::LaunchBatch::Builder batch,
     record.setTenant(launch.tenant);
     record.setBegin(launch.begin);
     record.setAcknowledge(launch.acknowledge);
+    record.setFreesBefore(has_frees ? launch.frees_before : 0);
   }
   auto ids = batch.initIds(static_cast<unsigned>(launch_ids.size()));
   for (unsigned i = 0; i < launch_ids.size(); ++i) ids.set(i, launch_ids[i]);
@@ -142,7 +143,7 @@ void ControllerActor::flush_view(IslandId island) {
     const Frame plan = program::encode_frame(*view.plans[i]);
     plans.set(i, wire::frame_data(plan));
   }
-  write_launches(message.initLaunches(), view.launches, view.ids);
+  write_launches(message.initLaunches(), view.launches, view.ids, false);
   auto named = message.initNamed(static_cast<unsigned>(view.named.size()));
   for (unsigned i = 0; i < view.named.size(); ++i) named.set(i, view.named[i]);
   send(Role::kIsland, island, builder.finish());
@@ -227,9 +228,9 @@ void ControllerActor::flush_launches(IslandId island, bool is_told) {
   ControllerOutbox::Island& outbox = core_.outbox().islands[island];
   wire::FrameBuilder builder;
   auto batch = builder.init_root<Message>().initLaunches();
-  write_launches(batch, outbox.launches, outbox.ids);
   // The frames behind this one have them then.
   const bool is_apart = !is_told && SEAWAY_FAULT(kArraysApart);
+  write_launches(batch, outbox.launches, outbox.ids, !is_apart);
   if (!outbox.fetches.empty() && !is_apart) {
     write_fetches(outbox, batch.initFetches(static_cast<unsigned>(outbox.fetches.size())));
   }

@@ -25,6 +25,7 @@ struct ControllerOutbox {
     TenantId tenant = 0;
     std::uint32_t begin = 0;  // Into ids.
     bool acknowledge = false;
+    std::uint32_t frees_before = 0;  // So many of `frees` were said before it.
   };
   struct Put {
     ArrayId array = 0;

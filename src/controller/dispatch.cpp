@@ -491,8 +491,13 @@ void ControllerCore::launch_segment(Run& run) {
   };
   for (const program::PartPlanPtr& plan : plans) {
     ControllerOutbox::Island& island = outbox_.islands[plan->island];
-    island.launches.push_back({stamp, run.id, plan->id, tenant,
-                               static_cast<std::uint32_t>(island.ids.size()), acknowledge});
+    island.launches.push_back({.stamp = stamp,
+                               .run = run.id,
+                               .plan = plan->id,
+                               .tenant = tenant,
+                               .begin = static_cast<std::uint32_t>(island.ids.size()),
+                               .acknowledge = acknowledge,
+                               .frees_before = static_cast<std::uint32_t>(island.frees.size())});
     for (const program::Arg& arg : plan->args) {
       island.ids.push_back(physical(segment.args[arg.parameter], false));
     }

@@ -178,7 +178,14 @@ struct SchedulerActor::Decoder {
 
   static Status launches(SchedulerActor& self, wire::LaunchBatch::Reader batch) {
     const auto ids = batch.getIds();
+    const auto frees = batch.getFrees();
+    unsigned freed = 0;
+    const auto free_until = [&self, &frees, &freed](unsigned end) {
+      while (freed < std::min(end, frees.size())) self.core_.free(frees[freed++]);
+    };
     for (const auto record : batch.getRecords()) {
+      // Their room ends there, and not behind all that is placed at once.
+      free_until(record.getFreesBefore());
       Launch& launch = self.launch_;  // Its lists keep their room from one launch to the next.
       if (Status status = read_launch(self, record, ids, launch); !status.ok()) return status;
       self.events_.record({.time_ns = self.now_ns_,
@@ -191,7 +198,7 @@ struct SchedulerActor::Decoder {
       SEAWAY_CHECK(launched.ok(), launched.to_string());
       self.take_actions();
     }
-    for (const std::uint64_t array : batch.getFrees()) self.core_.free(array);
+    free_until(frees.size());
     // Until the receiver's part is over, whoever has lost what was said may have to hear it again.
     const Stamp oldest = batch.getOldest();
     std::erase_if(self.said_, [oldest](const Said& said) { return said.stamp < oldest; });

@@ -352,6 +352,21 @@ TEST(Stamps, SequentialDispatchLaunchesTheNextNodeWhenTheLastIsEnqueued) {
 
 // ---- Donation -------------------------------------------------------------------------------
 
+TEST(Stamps, ALaunchSaysHowManyArraysWereFreedBeforeIt) {
+  OneClient one;
+  ControllerWorld& world = one.world;
+
+  for (int i = 0; i < 3; ++i) {
+    const RunIds run = world.run(one.client, one.program, {one.input});
+    world.core.pump();
+    world.core.release(one.client, run.output);
+  }
+
+  EXPECT_EQ(world.said(),
+            "launch 1@0, launch 2@0, launch 3@0, free 1001@0, free 1002@0, free 1003@0");
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(world.launches[i].frees_before, i);
+}
+
 TEST(Stamps, WhoTakesAnArrayUpWaitsForThoseThatReadItInLaterSegments) {
   OneClient one({}, {.irregular = true});
   ControllerWorld& world = one.world;

@@ -166,6 +166,87 @@ class View : public testing::Test {
   SchedulerActor scheduler_{0, options(), router_, clock_, events_, true};
 };
 
+/// A scheduler in the process of all others, and the order in which its host hears of gangs and of
+/// the ends of arrays.
+class Batches : public testing::Test {
+ protected:
+  Batches() {
+    router_.set_elsewhere([this](actor::Role role, std::uint32_t, Frame frame, transport::Lane) {
+      if (role == actor::Role::kHost) write_down(frame);
+    });
+    program::PartPlan plan = *PlanMaker(std::vector<DeviceId>{0}).gangs(1).output(0, 64).make();
+    plan.id = 1;
+    const Frame part = program::encode_frame(plan);
+    wire::FrameBuilder builder;
+    auto definition = builder.init_root<Message>().initDefinePlan();
+    definition.setId(plan.id);
+    definition.setPart(wire::frame_data(part));
+    say(builder.finish());
+  }
+  static CoreOptions options() {
+    CoreOptions options;
+    options.devices = 1;
+    options.memory_bytes = 1000;
+    return options;
+  }
+  void say(const Frame& frame) {
+    scheduler_.receive(frame);
+    scheduler_.idle();
+  }
+  /// Runs 1 to 3, which make arrays 101 to 103. The first two are freed, each before the run behind
+  /// it; or nobody says when.
+  void launch_three(bool says_when) {
+    wire::FrameBuilder builder;
+    auto batch = builder.init_root<Message>().initLaunches();
+    auto records = batch.initRecords(3);
+    auto ids = batch.initIds(3);
+    auto frees = batch.initFrees(2);
+    for (unsigned i = 0; i < 3; ++i) {
+      records[i].setStamp(i + 1);
+      records[i].setRun(i + 1);
+      records[i].setPlan(1);
+      records[i].setBegin(i);
+      records[i].setFreesBefore(says_when ? i : 0);
+      ids.set(i, 101 + i);
+      if (i < 2) frees.set(i, 101 + i);
+    }
+    say(builder.finish());
+  }
+
+  std::string heard_;
+
+ private:
+  void write_down(const Frame& frame) {
+    const Status status = wire::read_frame<Message>(frame, [this](Message::Reader message) {
+      if (message.which() != Message::ORDERS) return Status();
+      for (const auto order : message.getOrders()) {
+        const auto kind = static_cast<program::OrderKind>(order.getKind());
+        if (kind == program::OrderKind::kPlace) heard_ += " " + std::to_string(order.getId());
+        if (kind == program::OrderKind::kFree) heard_ += " -" + std::to_string(order.getId());
+      }
+      return Status();
+    });
+    EXPECT_TRUE(status.ok()) << status.to_string();
+  }
+
+  actor::Router router_;
+  ManualClock clock_;
+  events::EventStream events_{16};
+  SchedulerActor scheduler_{0, options(), router_, clock_, events_, false};
+};
+
+TEST_F(Batches, RoomEndsWhereItIsSaidAmongTheLaunches) {
+  launch_three(true);
+
+  EXPECT_EQ(heard_, " 1 -101 2 -102 3");
+}
+
+TEST_F(Batches, RoomEndsBehindAllLaunchesWhereNobodySaysWhen) {
+  launch_three(false);
+
+  EXPECT_EQ(heard_, " 1 2 3 -101 -102");
+}
+
 TEST_F(View, AnEdgeThatDoesNotExistIsWaitedFor) {
   say_view(1);
   say_state(1);
