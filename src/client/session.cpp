@@ -154,7 +154,10 @@ Status Session::reserve_run(const ProgramRecord& program) {
   const std::uint32_t runs_max = options_.runs_in_flight_max;
   while (runs_in_flight_.fetch_add(1, std::memory_order_relaxed) >= runs_max) {
     runs_in_flight_.fetch_sub(1, std::memory_order_relaxed);
-    const auto has_room = [this, runs_max] { return runs_in_flight_ < runs_max; };
+    // Who waits is woken once for several places.
+    const auto has_room = [this, enough = runs_max - runs_max / 8] {
+      return runs_in_flight_ < enough;
+    };
     const Status status = wait_for_room(
         has_room, "program \"" + program.name + "\" refused: " + std::to_string(runs_max) + " of " +
                       std::to_string(runs_max) +

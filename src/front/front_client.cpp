@@ -51,6 +51,7 @@ Result<std::unique_ptr<FrontClient>> FrontClient::make(const FrontOptions& optio
   client_options.tenant = options.tenant;
   client_options.weight = options.weight;
   client_options.when_full = WhenFull::kWait;  // Frameworks run ahead without looking back.
+  if (options.ahead > 0) client_options.runs_in_flight_max = options.ahead;
   auto client = connect(options.cluster, client_options);
   if (!client.ok()) return client.status();
   return make(std::move(*client), options.cluster);

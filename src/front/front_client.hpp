@@ -25,6 +25,7 @@ struct FrontOptions {
   std::string cluster;  // As connect() has it.
   std::string tenant = "default";
   std::uint32_t weight = 0;  // 0: as it is.
+  std::uint32_t ahead = 0;   // Most runs in flight; 0: what is usual with such a cluster.
 };
 
 /// Thread-safe. Buffers and executables that it made end before it does.

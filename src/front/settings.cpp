@@ -17,7 +17,11 @@ struct Setting {
 constexpr Setting kSettings[] = {
     {"cluster", "SEAWAY_CLUSTER", ""},      {"backend", "SEAWAY_JAX_BACKEND", ""},
     {"islands", "SEAWAY_JAX_ISLANDS", "1"}, {"devices", "SEAWAY_JAX_DEVICES", "1"},
-    {"tenant", "SEAWAY_TENANT", "default"}, {"weight", "SEAWAY_WEIGHT", "0"}};
+    {"tenant", "SEAWAY_TENANT", "default"}, {"weight", "SEAWAY_WEIGHT", "0"},
+    {"ahead", "SEAWAY_JAX_AHEAD", "0"}};
+/// Of a process whose devices are its own cores: whoever runs further ahead takes them from his
+/// runs.
+constexpr std::uint32_t kAheadEmbedded = 64;
 
 Result<std::uint32_t> read_number(const std::string& name, const std::string& text) {
   std::uint32_t number = 0;
@@ -57,6 +61,10 @@ Result<FrontOptions> read_settings(const std::map<std::string, std::string>& opt
   const auto weight = read_number("weight", found["weight"]);
   if (!weight.ok()) return weight.status();
   front.weight = *weight;
+  const auto ahead = read_number("ahead", found["ahead"]);
+  if (!ahead.ok()) return ahead.status();
+  const bool is_embedded = front.cluster.empty() || front.cluster.starts_with("embedded");
+  front.ahead = *ahead == 0 && is_embedded ? kAheadEmbedded : *ahead;
   if (!front.cluster.empty()) return front;
   if (found["backend"].empty()) {
     return invalid_argument(

@@ -21,6 +21,9 @@ using Lookup = std::function<std::optional<std::string>(const std::string& name)
 ///   devices   SEAWAY_JAX_DEVICES      with so many devices each (1)
 ///   tenant    SEAWAY_TENANT           in whose name ("default")
 ///   weight    SEAWAY_WEIGHT           with which share (as it is)
+///   ahead     SEAWAY_JAX_AHEAD        how many runs may be in flight: who calls further ones waits
+///                                     (64 where this process serves the devices itself, else
+///                                     16384)
 /// Errors: kInvalidArgument for an unknown option, a number that is none, and when there is neither
 /// a cluster nor a backend, with what to do.
 Result<FrontOptions> read_settings(const std::map<std::string, std::string>& options,

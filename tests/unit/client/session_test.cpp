@@ -129,6 +129,30 @@ TEST(Session, WaitsAtItsLimitWhenToldTo) {
   EXPECT_TRUE(first.status().ready());
 }
 
+TEST(Session, WaitsAtItsLimitForSeveralPlacesAtOnce) {
+  DoublingWorld world({.runs_in_flight_max = 16, .when_full = WhenFull::kWait});
+  world.controller->set({.resolves_runs = false});
+  const Array x = world.client.put<float>({1, 2}, world.row);
+  std::vector<seaway::Run> runs;
+  for (int i = 0; i < 16; ++i) runs.push_back(world.program.execute({x}));
+  std::atomic<bool> is_in = false;
+
+  std::thread other([&] {
+    const seaway::Run one_more = world.program.execute({x});
+    is_in = true;
+    EXPECT_TRUE(one_more.error().ok());
+  });
+  for (int i = 0; i < 2; ++i) {
+    world.resolve(runs[static_cast<std::size_t>(i)].id());
+    EXPECT_TRUE(runs[static_cast<std::size_t>(i)].status().get().ok());
+    EXPECT_FALSE(is_in);
+  }
+  world.resolve(runs[2].id());
+  other.join();
+
+  EXPECT_TRUE(is_in);
+}
+
 TEST(Session, RefusesAtItsLimitInAHandlerThoughToldToWait) {
   DoublingWorld world({.runs_in_flight_max = 1, .when_full = WhenFull::kWait});
   world.controller->set({.resolves_runs = false});

@@ -40,6 +40,18 @@ TEST(FrontSettings, OrAPluginWhoseDevicesThisProcessServes) {
   EXPECT_EQ(front.tenant, "default");
 }
 
+TEST(FrontSettings, SayHowFarAheadAProcessRunsThatServesTheDevicesItself) {
+  const Words served = {{"SEAWAY_JAX_BACKEND", "/p.so"}}, there = {{"SEAWAY_CLUSTER", "unix:/a"}};
+
+  EXPECT_EQ(read({}, served)->ahead, 64u);
+  EXPECT_EQ(read({}, {{"SEAWAY_CLUSTER", "embedded:islands=2"}})->ahead, 64u);
+  EXPECT_EQ(read({}, there)->ahead, 0u);
+  EXPECT_EQ(read({{"ahead", "5"}}, served)->ahead, 5u);
+  EXPECT_EQ(read({}, {{"SEAWAY_CLUSTER", "unix:/a"}, {"SEAWAY_JAX_AHEAD", "7"}})->ahead, 7u);
+  EXPECT_EQ(read({{"ahead", "-1"}}, served).status(),
+            invalid_argument("setting ahead of Seaway's plugin is \"-1\", which is no number"));
+}
+
 TEST(FrontSettings, SayWhatIsWrongOrMissing) {
   EXPECT_EQ(read({}, {}).status(),
             invalid_argument("there is no cluster: set SEAWAY_CLUSTER to the address of one, which "
@@ -48,7 +60,7 @@ TEST(FrontSettings, SayWhatIsWrongOrMissing) {
                              "process serves itself then"));
   EXPECT_EQ(read({{"colour", "red"}}, {}).status(),
             invalid_argument("option \"colour\" is none of Seaway's plugin; there are: cluster "
-                             "backend islands devices tenant weight"));
+                             "backend islands devices tenant weight ahead"));
   EXPECT_EQ(read({{"weight", "much"}}, {}).status(),
             invalid_argument("setting weight of Seaway's plugin is \"much\", which is no number"));
 }
