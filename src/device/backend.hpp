@@ -35,7 +35,9 @@ struct GangWork {
   bool may_keep_outputs = false;
   /// What the backend has made of an operand to read it may stay: see GangEnd::held.
   bool may_hold_operands = false;
-  const ForeseenGang* next = nullptr;  // Of work that looks_ahead(), if there is one.
+  /// Of work that looks_ahead(), the first gang behind it that the backend was not told of before;
+  /// that one names the next. Null: there is none.
+  const ForeseenGang* next = nullptr;
 
   /// Where its shards run.
   std::span<const DeviceId> devices() const {
@@ -45,16 +47,20 @@ struct GangWork {
   std::uint32_t position() const { return plan->gangs[gang].position; }
 };
 
-/// The gang that will be started behind another one on its device, if that ends well. It is no
-/// order: a backend may begin it, but whatever comes of that is seen by nobody before it is
-/// started.
+/// A gang that will be started on its device behind one that starts now, when that and those
+/// between them have ended well. It is no order: a backend may begin it, but whatever comes of that
+/// is seen by nobody before it is started.
 struct ForeseenGang {
-  static constexpr std::uint32_t kIsThere = UINT32_MAX;
+  struct Source {
+    std::uint32_t places_ahead = 0;  // Of the gang that makes it; 0: it is there.
+    std::uint32_t output = 0;        // Of that gang.
+    friend bool operator==(const Source&, const Source&) = default;
+  };
 
   GangWork work;  // Without outputs and scratch. What operands lie in does not change meanwhile.
-  /// Of each operand, which output of the gang ahead it is, and it has no address then; or
-  /// kIsThere.
-  std::span<const std::uint32_t> made;
+  std::uint32_t place = 1;  // Behind the gang that starts; 1: it comes next.
+  /// Of each operand. What is still to be made has no address.
+  std::span<const Source> sources;
 };
 
 /// A stage of a gang whose shards are on several hosts: see Executable::stages().
@@ -139,11 +145,11 @@ class Backend {
   /// if the work is known to be short.
   virtual void start(const GangWork& work, std::uint64_t cost_ns, GangDone done) = 0;
   /// Whether start() makes something of GangWork::next. Only where it ends before start() returns:
-  /// then the next gang is started before anything else is on its device, or is forgotten. Other
-  /// work of the control thread may come before that.
+  /// then the gangs behind it are started before anything else is on their device, in their order,
+  /// or are forgotten. Other work of the control thread may come before that.
   virtual bool looks_ahead(const GangWork&) const { return false; }
-  /// What start() was told of as the next gang will not be started, or not now. Returns when
-  /// nothing reads what it works with.
+  /// None of the gangs that start() was told of will be started, or not now. Returns when nothing
+  /// reads what they work with.
   virtual void forget_next() {}
   /// Runs one stage, about `cost_ns` in all, on the devices of this host that its shards are on;
   /// `done` is called once, on the control thread, and before the call returns if the stage is

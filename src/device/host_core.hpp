@@ -91,7 +91,7 @@ class HostCore {
   void begin_turn() { turn_clock_.look(); }
   /// What is told next may change what comes next on a device.
   void forget_foreseen();
-  bool foresees() const { return foreseen_.is_known; }
+  bool foresees() const { return !foreseen_.is_empty(); }
 
   // What the controller says.
   void add_function(FunctionId id, std::shared_ptr<const function::Executable> executable);
@@ -368,12 +368,12 @@ class HostCore {
   bool is_alone(std::uint64_t sequence) const;
 
   // host_foresight.cpp: what stands behind a gang that runs.
-  std::optional<Foreseen::Place> find_next(std::uint64_t sequence) const;
-  bool has_room_ahead(const GangPlan& plan, DeviceId device) const;
-  bool foresee_operand(PartRun& part, const ValueSlot& slot, const Entry& ahead);
+  std::optional<Foreseen::Place> find_next(const Foreseen::Place& ahead) const;
+  bool foresee_operand(PartRun& part, const ValueSlot& slot, const Foreseen::Place& running);
+  bool foresee_gang(const Foreseen::Place& next, const Foreseen::Place& running);
   const ForeseenGang* foresee(std::uint64_t sequence);
   void begin_foreseen(const Foreseen::Place& place);
-  void end_foreseen(const Foreseen::Place& place);
+  bool end_foreseen(const Foreseen::Place& place);
 
   void hand_over(StartedGang& gang);
   void end_beside(std::uint64_t ticket, GangEnd end);

@@ -19,6 +19,11 @@ namespace {
 
 /// Kernel time, as estimated, after which other messages get their turn.
 constexpr std::uint64_t kBurstNs = 1'000'000;
+/// The same where gangs are foreseen: those keep their device busy while others have their turn,
+/// and nobody waits longer for one than they take.
+constexpr std::uint64_t kAheadBurstNs = 150'000;
+/// What it costs to free an array that a plugin has made.
+constexpr std::uint64_t kFreeNs = 500;
 /// Estimated time of short gangs after which the clock is read.
 constexpr std::uint64_t kShortBurstNs = 2'000;
 /// Overhead of one gang that estimates leave out.
@@ -64,7 +69,8 @@ bool HostCore::advance() {
         if (covers(blocked_, all_devices_)) break;
         continue;
       }
-      if (burst_ns > kBurstNs || (burst_ns > 0 && SEAWAY_FAULT(kHostYields))) {
+      if (burst_ns > (foresees() ? kAheadBurstNs : kBurstNs) ||
+          (burst_ns > 0 && SEAWAY_FAULT(kHostYields))) {
         has_more = true;
         break;
       }
@@ -89,7 +95,7 @@ bool HostCore::advance() {
     pending_begin_ = 0;
   }
   // What is left for the next turn begins there with what was foreseen.
-  SEAWAY_PROBE_IF(has_more && foreseen_.is_known, "others have their turn before what is foreseen");
+  SEAWAY_PROBE_IF(has_more && foresees(), "others have their turn before what is foreseen");
   if (!has_more) forget_foreseen();
   if (!arming_.empty()) arm_ready_parts();
   if (!forgotten_plans_.empty()) drop_forgotten_plans();
@@ -103,6 +109,7 @@ bool HostCore::run_entry(std::uint64_t sequence, std::uint64_t& burst_ns) {
     entry.state = Entry::State::kRunning;
     if (!entry.part) {
       free_array(entry.array);
+      burst_ns += kFreeNs;
       entry.state = Entry::State::kDone;
       return true;
     }
@@ -118,9 +125,9 @@ bool HostCore::run_entry(std::uint64_t sequence, std::uint64_t& burst_ns) {
     }
     if (entry.state == Entry::State::kDone) return true;
     if (entry.state == Entry::State::kRunning) return false;
-    if (burst_ns > kBurstNs || SEAWAY_FAULT(kHostYields) || !is_ready(*entry.part, entry.gang)) {
-      return false;
-    }
+    const bool yields =
+        burst_ns > (foresees() ? kAheadBurstNs : kBurstNs) || SEAWAY_FAULT(kHostYields);
+    if (yields || !is_ready(*entry.part, entry.gang)) return false;
   }
 }
 
@@ -191,7 +198,7 @@ void HostCore::start(std::uint64_t sequence) {
   PartRun& part = *entry.part;
   const std::uint32_t gang = entry.gang;
   const GangPlan& plan = part.plan->gangs[gang];
-  if (foreseen_.is_known && !part.has_failed()) begin_foreseen({sequence, gang});
+  if (foresees() && !part.has_failed()) begin_foreseen({sequence, gang});
   if (!part.has_failed() && is_any_lost(plan.mask)) {
     if (Status loss = lost_gang(part, gang); !loss.ok()) fail_gang(part, gang, loss);
   }

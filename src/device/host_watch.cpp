@@ -133,8 +133,8 @@ void HostCore::hand_over(StartedGang& started) {
   work.is_alone = is_alone(started.sequence);
   work.may_hold_operands = !started.is_replay && may_hold_operands();
   work.may_keep_outputs = !started.is_replay && may_keep_outputs(part, gang);
-  if (foreseen_.is_known) end_foreseen({started.sequence, gang});
-  if (!started.is_replay && started_.size() == 1 && backend_.looks_ahead(work)) {
+  const bool is_next = end_foreseen({started.sequence, gang});
+  if (is_next && !started.is_replay && started_.size() == 1 && backend_.looks_ahead(work)) {
     work.next = foresee(started.sequence);
   }
   std::vector<function::ShardedBuffer> room;

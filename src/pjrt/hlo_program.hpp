@@ -1,7 +1,9 @@
-// HloProgram: what a compiled program says of its parameters; nothing else of the interface does.
+// HloProgram: what a compiled program says of its parameters and of what it does; nothing else of
+// the interface does.
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,11 @@ struct HloProgram {
   std::vector<std::uint32_t> donated;  // Parameters whose memory an output may take; rising.
   /// No loop, no choice, no call of foreign code and no exchange: it takes as long each time.
   bool is_straight_line = true;
+  /// About how many arithmetic operations one execution of a straight line does: each result's
+  /// elements, and of products no less than their own.
+  double operations = 0;
+  /// Instructions that run one by one: fusions, products, loops, ..., and nothing that is free.
+  std::size_t kernels = 0;
 };
 
 /// Reads XLA's HloModuleProto, or with `has_config` HloModuleProtoWithConfig. Errors:

@@ -3,6 +3,7 @@
 #include "pjrt/pjrt_backend.hpp"
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
@@ -29,14 +30,6 @@ struct PjrtBackend::Job {
   WaitsFor waits_for = 0;
   MayStay may_stay;
   bool is_given_up = false;  // Guarded by Shared::mutex.
-};
-
-/// A gang that is enqueued before it is started, behind the one that runs here.
-struct PjrtBackend::Ahead {
-  Stamp stamp = 0;
-  std::uint32_t gang = 0;
-  std::shared_ptr<const PjrtExecutable> executable;
-  std::shared_ptr<PjrtExecutable::Launch> launch;
 };
 
 /// What threads that hang may outlive the backend with.
@@ -216,9 +209,9 @@ void PjrtBackend::run_here(const device::GangWork& work, const PjrtExecutable& e
   WaitsFor waits_for = 0;
   LaunchEnd end;
   const MayStay stays = may_stay(work);
-  if (!launch && work.next) launch = executable.enqueue(work.operands, work.devices(), nullptr, {});
+  if (!launch && work.next) launch = executable.enqueue(work.operands, work.devices(), {});
   if (launch) {
-    if (work.next) enqueue(*work.next, *launch);
+    for (const auto* next = work.next; next && enqueue(*next, *launch);) next = next->work.next;
     end = executable.finish(*launch, work.operands, work.outputs, waits_for, stays);
     launch.reset();
   } else {
@@ -246,39 +239,55 @@ bool PjrtBackend::looks_ahead(const device::GangWork& work) const {
   return expected_ns >= limits_.ahead_ns && expected_ns <= limits_.here_alone_ns;
 }
 
-void PjrtBackend::enqueue(const device::ForeseenGang& next, const PjrtExecutable::Launch& before) {
+/// False: it is not, nor is what stands behind it.
+bool PjrtBackend::enqueue(const device::ForeseenGang& next, const PjrtExecutable::Launch& running) {
   const auto* const executable = dynamic_cast<const PjrtExecutable*>(next.work.executable);
-  if (executable == nullptr || ahead_ || executable->expected_ns() > limits_.here_alone_ns) {
-    return;
+  // Where one between them did not go, places ahead of it count others.
+  if (executable == nullptr || ahead_.size() + 1 != next.place ||
+      executable->expected_ns() > limits_.here_alone_ns) {
+    return false;
   }
-  static_assert(PjrtExecutable::kIsThere == device::ForeseenGang::kIsThere);
-  auto launch = executable->enqueue(next.work.operands, next.work.devices(), &before, next.made);
-  if (!launch) return;
-  ahead_ = std::make_unique<Ahead>(
-      Ahead{next.work.stamp, next.work.gang, executable->shared_from_this(), std::move(launch)});
+  std::array<PjrtExecutable::Made, 64> few;
+  std::vector<PjrtExecutable::Made> many;
+  if (next.sources.size() > few.size()) many.resize(next.sources.size());
+  const std::span<PjrtExecutable::Made> made =
+      many.empty() ? std::span(few).first(next.sources.size()) : std::span(many);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const auto [places, output] = next.sources[i];
+    if (places == 0) continue;
+    made[i] = {places > ahead_.size() ? &running : ahead_[ahead_.size() - places].launch.get(),
+               output};
+  }
+  auto launch = executable->enqueue(next.work.operands, next.work.devices(), made);
+  if (!launch) return false;
+  ahead_.push_back(
+      {next.work.stamp, next.work.gang, executable->shared_from_this(), std::move(launch)});
+  return true;
 }
 
 bool PjrtBackend::is_ahead(const device::GangWork& work) const {
-  return ahead_ && ahead_->stamp == work.stamp && ahead_->gang == work.gang;
+  return !ahead_.empty() && ahead_.front().stamp == work.stamp && ahead_.front().gang == work.gang;
 }
 
 /// Null: it is not enqueued.
 std::shared_ptr<PjrtExecutable::Launch> PjrtBackend::take_ahead(const device::GangWork& work) {
   if (!is_ahead(work)) return nullptr;
-  return std::move(std::exchange(ahead_, nullptr)->launch);
+  auto launch = std::move(ahead_.front().launch);
+  ahead_.pop_front();
+  return launch;
 }
 
 void PjrtBackend::forget_next() {
-  if (!ahead_) return;
-  ahead_->executable->abandon(*ahead_->launch);
-  ahead_.reset();
+  if (ahead_.empty()) return;
+  for (const Ahead& one : ahead_) one.executable->abandon(*one.launch);
+  ahead_.clear();
   (void)end_here();
 }
 
 /// Nothing runs here any more, but for what is ahead. False: the backend is closed.
 bool PjrtBackend::end_here() {
   std::lock_guard guard(shared_->mutex);
-  shared_->runs_here = ahead_ != nullptr;
+  shared_->runs_here = !ahead_.empty();
   if (!shared_->is_open) shared_->changed.notify_all();
   return shared_->is_open;
 }
@@ -320,7 +329,7 @@ std::optional<DeviceId> PjrtBackend::give_up(std::span<const DeviceId> devices) 
     }
     if (job->executable->foreign()) return {};
     job->is_given_up = true;
-    target_.client->has_hung();
+    job->executable->client().has_hung();
     shared_->changed.notify_all();
     return job->devices[job->waits_for];
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,8 +33,8 @@ class PjrtBackend final : public device::Backend {
     std::uint64_t here_ns = 50'000;
     /// And one of so long where nothing else could run meanwhile.
     std::uint64_t here_alone_ns = 500'000;
-    /// Where another one stands behind a gang of at least so long on the control thread, that one
-    /// is enqueued before this one has ended, and begins without a word in between.
+    /// Where others stand behind a gang of at least so long on the control thread, they are
+    /// enqueued before it has ended, and begin without a word in between.
     std::uint64_t ahead_ns = 40'000;
   };
 
@@ -74,11 +75,17 @@ class PjrtBackend final : public device::Backend {
                                        const PjrtExecutable& executable, device::GangDone done);
   void run_here(const device::GangWork& work, const PjrtExecutable& executable,
                 device::GangDone done);
-  struct Ahead;
+  /// A gang that is enqueued before it is started, behind the one that runs here and those between.
+  struct Ahead {
+    Stamp stamp = 0;
+    std::uint32_t gang = 0;
+    std::shared_ptr<const PjrtExecutable> executable;
+    std::shared_ptr<PjrtExecutable::Launch> launch;
+  };
   bool is_ahead(const device::GangWork& work) const;
   bool end_here();
   std::shared_ptr<PjrtExecutable::Launch> take_ahead(const device::GangWork& work);
-  void enqueue(const device::ForeseenGang& next, const PjrtExecutable::Launch& before);
+  bool enqueue(const device::ForeseenGang& next, const PjrtExecutable::Launch& running);
   static void end(const std::shared_ptr<Shared>& shared, const std::shared_ptr<Job>& job,
                   LaunchEnd launched, std::uint64_t begin_ns);
 
@@ -87,7 +94,7 @@ class PjrtBackend final : public device::Backend {
   device::CpuBackend host_;
   const std::shared_ptr<Shared> shared_;
   std::unique_ptr<actor::Background> gangs_, compilations_;  // None after close().
-  std::unique_ptr<Ahead> ahead_;   // While it is there, Shared::runs_here is set.
+  std::deque<Ahead> ahead_;        // While there are any, Shared::runs_here is set.
   std::uint64_t last_end_ns_ = 0;  // Of what ran here.
 };
 

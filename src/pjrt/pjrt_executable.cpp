@@ -17,6 +17,13 @@ namespace {
 /// Of a device's memory, and of its products; guesses that only have to be of the right size.
 constexpr std::uint64_t kBytesPerNs = 8, kOperationsPerNs = 50;
 constexpr std::uint64_t kLaunchNs = 50'000;
+/// Of a program that no second core makes faster: one does it in about a tenth of a millisecond.
+constexpr double kShortOperations = 1e7;
+constexpr std::size_t kShortBytes = 2'000'000;
+/// What XLA runs without sharing it out.
+constexpr std::size_t kSequentialKernels = 8;
+/// Programs whose text is longer are rarely short.
+constexpr std::size_t kShortText = 16 << 10;
 
 std::uint64_t estimate_ns(const function::Graph& graph) {
   std::uint64_t bytes = 0, operations = 0;
@@ -91,7 +98,9 @@ PjrtExecutable::PjrtExecutable(Target target, const function::Graph& graph,
       kept_types_(std::make_shared<const std::vector<TensorType>>(outputs_)),
       held_types_(std::make_shared<const std::vector<TensorType>>(parameters_)),
       cost_ns_(estimate_ns(graph)),
-      is_even_(spans_ == 0 && target_.way == InputWay::kLent) {}
+      is_even_(spans_ == 0 && target_.way == InputWay::kLent) {
+  client_ = looks_short() ? target_.narrow : target_.client;
+}
 
 PjrtExecutable::PjrtExecutable(Target target, function::ForeignProgram program, Limits limits)
     : target_(std::move(target)),
@@ -101,7 +110,9 @@ PjrtExecutable::PjrtExecutable(Target target, function::ForeignProgram program, 
       format_(std::move(program.format)),
       spans_(program.shards > 1 ? program.shards : 0),
       limits_(limits),
-      foreign_(function::ForeignTraits{program.shards, {}, {}, {}}) {}
+      foreign_(function::ForeignTraits{program.shards, {}, {}, {}}) {
+  client_ = looks_short() ? target_.narrow : target_.client;
+}
 
 Result<std::shared_ptr<const PjrtExecutable>> PjrtExecutable::compile(
     Target target, const function::Graph& graph, const function::AxisSizes& axes, Limits limits) {
@@ -112,6 +123,10 @@ Result<std::shared_ptr<const PjrtExecutable>> PjrtExecutable::compile(
   auto code = made->code_for(first);
   if (!code.ok()) return code.status();
   made->find_room(**code);
+  if (made->target_.narrow && made->is_even_) {
+    const auto said = made->client_->describe(**code);
+    if (said.ok()) made->choose_client(first, said->program);
+  }
   return std::shared_ptr<const PjrtExecutable>(std::move(made));
 }
 
@@ -131,19 +146,21 @@ Result<std::shared_ptr<const PjrtExecutable>> PjrtExecutable::compile(
   if (Status status = made->find_devices(first); !status.ok()) return status;
   auto code = made->code_for(first);
   if (!code.ok()) return code.status();
-  if (Status status = made->take_types(**code); !status.ok()) {
-    return Status(status.code(), "function " + made->name_ + ": " + status.message());
+  const auto read = made->take_types(**code);
+  if (!read.ok()) {
+    return Status(read.status().code(), "function " + made->name_ + ": " + read.status().message());
   }
   made->find_room(**code);
+  made->choose_client(first, *read);
   return std::shared_ptr<const PjrtExecutable>(std::move(made));
 }
 
 /// Those that it is compiled for first.
 Status PjrtExecutable::find_devices(std::vector<std::uint32_t>& first) const {
-  const std::size_t devices = target_.client->devices().size();
+  const std::size_t devices = client_->devices().size();
   if (spans_ > devices) {
     return invalid_argument("function " + name_ + " spans " + std::to_string(spans_) +
-                            " devices, and plugin " + target_.client->plugin().path() + " has " +
+                            " devices, and plugin " + client_->plugin().path() + " has " +
                             std::to_string(devices) + " here");
   }
   for (std::uint32_t i = 0; i < std::max<std::size_t>(1, spans_); ++i) first.push_back(i);
@@ -151,8 +168,8 @@ Status PjrtExecutable::find_devices(std::vector<std::uint32_t>& first) const {
 }
 
 /// What a foreign program takes and gives is known when it is compiled.
-Status PjrtExecutable::take_types(const Code& code) {
-  auto said = target_.client->describe(code);
+Result<HloProgram> PjrtExecutable::take_types(const Code& code) {
+  auto said = client_->describe(code);
   if (!said.ok()) return said.status();
   parameters_ = std::move(said->program.parameters);
   is_even_ = said->program.is_straight_line && spans_ == 0 && target_.way == InputWay::kLent;
@@ -174,12 +191,40 @@ Status PjrtExecutable::take_types(const Code& code) {
   }
   foreign_->format = std::move(said->format);
   foreign_->description = std::move(said->bytes);
-  return {};
+  return std::move(said->program);
 }
 
 void PjrtExecutable::find_room(const Code& code) {
   scratch_bytes_ = bytes_of(outputs_) + (code.temporary_bytes + 63) / 64 * 64;
   if (target_.way == InputWay::kPromised) scratch_bytes_ += bytes_of(parameters_);
+}
+
+/// A guess, before it is compiled for the first time, which saves most programs a second time.
+bool PjrtExecutable::looks_short() const {
+  return target_.narrow && spans_ == 0 && text_.size() <= kShortText &&
+         text_.find("while") == std::string::npos;
+}
+
+/// A short program runs where no other core helps, and any other where all do: it is compiled anew
+/// where that was guessed wrong. One of few kernels runs them one after the other on both. If it
+/// does not compile there, it stays where it did.
+void PjrtExecutable::choose_client(const std::vector<std::uint32_t>& devices,
+                                   const HloProgram& program) {
+  if (!target_.narrow) return;
+  const bool is_short = is_even_ && program.operations <= kShortOperations &&
+                        bytes_of(parameters_) + scratch_bytes_ <= kShortBytes;
+  const std::shared_ptr<Client>& best = is_short ? target_.narrow : target_.client;
+  if (client_ == best || (is_short && program.kernels <= kSequentialKernels)) return;
+  const std::shared_ptr<Client> first = std::exchange(client_, best);
+  std::map<std::vector<std::uint32_t>, std::shared_ptr<const Code>> codes;
+  {
+    std::lock_guard guard(mutex_);
+    codes = std::exchange(codes_, {});
+  }
+  if (code_for(devices).ok()) return;
+  std::lock_guard guard(mutex_);
+  client_ = first;
+  codes_ = std::move(codes);
 }
 
 function::OutputOperandPairs PjrtExecutable::in_place() const {
@@ -216,14 +261,14 @@ Result<std::shared_ptr<const Code>> PjrtExecutable::code_for(
   std::lock_guard guard(mutex_);
   if (const auto found = codes_.find(list); found != codes_.end()) return found->second;
   std::vector<int> ids;
-  for (const std::uint32_t device : list) ids.push_back(target_.client->devices()[device].id);
+  for (const std::uint32_t device : list) ids.push_back(client_->devices()[device].id);
   Result<std::string> options = is_placed() ? gang_options(ids) : portable_options();
   if (foreign_) options = placed_options(options_, ids);
   if (!options.ok()) return options.status();
   auto code = make_code(*options);
   if (!code.ok()) {
     return Status(code.status().code(), "function " + name_ + " does not compile on plugin " +
-                                            target_.client->plugin().path() + ": " +
+                                            client_->plugin().path() + ": " +
                                             code.status().message());
   }
   if (codes_.size() >= limits_.device_lists_max) codes_.erase(codes_.begin());
@@ -231,8 +276,9 @@ Result<std::shared_ptr<const Code>> PjrtExecutable::code_for(
 }
 
 Result<Code> PjrtExecutable::make_code(const std::string& options) const {
-  const Client& client = *target_.client;
-  const std::string key = client.identity() + "\n" + options + "\n" + text_;
+  const Client& client = *client_;
+  const std::string cores = &client == target_.narrow.get() ? "one core\n" : "";
+  const std::string key = client.identity() + "\n" + cores + options + "\n" + text_;
   if (target_.cache) {
     if (const auto kept = target_.cache->find(key)) {
       auto code = client.load(*kept);
@@ -268,7 +314,7 @@ Status PjrtExecutable::wrong(const std::string& what) const {
 
 Status PjrtExecutable::check_operands(std::span<const function::ShardedBuffer> operands,
                                       std::span<const std::uint32_t> devices,
-                                      std::span<const std::uint32_t> made) const {
+                                      std::span<const Made> made) const {
   if (operands.size() != all_parameters_.size()) {
     return wrong(std::to_string(operands.size()) + " operands, where it has " +
                  std::to_string(all_parameters_.size()));
@@ -278,12 +324,12 @@ Status PjrtExecutable::check_operands(std::span<const function::ShardedBuffer> o
                  std::to_string(spans_));
   }
   for (const std::uint32_t device : devices) {
-    if (device < target_.client->devices().size()) continue;
+    if (device < client_->devices().size()) continue;
     return wrong("device " + std::to_string(device) + " of " +
-                 std::to_string(target_.client->devices().size()));
+                 std::to_string(client_->devices().size()));
   }
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (!made.empty() && made[i] != kIsThere) continue;
+    if (!made.empty() && made[i].by) continue;
     if (operands[i].base == nullptr && all_parameters_[i].bytes() > 0) {
       return wrong("operand " + std::to_string(i) + " is nowhere");
     }
@@ -309,7 +355,7 @@ Status PjrtExecutable::run(std::span<const function::ShardedBuffer> operands,
                            function::ShardedBuffer, std::size_t shards,
                            function::Parallelism*) const {
   std::vector<std::uint32_t> devices;
-  const std::size_t count = target_.client->devices().size();
+  const std::size_t count = client_->devices().size();
   for (std::size_t s = 0; s < shards; ++s) devices.push_back(static_cast<std::uint32_t>(s % count));
   WaitsFor waits_for = 0;
   return launch(operands, outputs, devices, waits_for).status;

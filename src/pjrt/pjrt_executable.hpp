@@ -35,6 +35,9 @@ struct Target {
   std::shared_ptr<Ledger> ledger;
   std::shared_ptr<ExecutableCache> cache;  // May be null: nothing is kept.
   InputWay way = InputWay::kLent;
+  /// The same devices with threads for one core; may be null. Short programs run there: to share
+  /// one out among cores takes longer than to run it.
+  std::shared_ptr<Client> narrow = nullptr;
 };
 
 /// Which shard of a launch is waited for; any thread.
@@ -117,17 +120,19 @@ class PjrtExecutable final : public function::Executable,
 
   /// What one launch has in the plugin.
   struct Launch;
-  /// In a list of what another launch makes: this operand is there.
-  static constexpr std::uint32_t kIsThere = std::numeric_limits<std::uint32_t>::max();
+  /// An operand that is output `output` of a launch that has not been finished; null: it is there.
+  struct Made {
+    const Launch* by = nullptr;
+    std::uint32_t output = 0;
+  };
 
   /// The first half of launch(), for operands that are lent and one device: nothing of it blocks.
-  /// `made`, which may be empty: of operand i, which output of `before`, a launch on that device
-  /// that is enqueued and has not been finished, it is. Lists stay valid until this
-  /// returns, and what is read until it is finished or abandoned. Null: it did not go, and leaves
-  /// nothing behind; launch() tells why.
+  /// `made`, which may be empty: of operand i, what launch on that device makes it. Lists stay
+  /// valid until this returns, and what is read until it is finished or abandoned. Null: it did not
+  /// go, and leaves nothing behind; launch() tells why.
   std::shared_ptr<Launch> enqueue(std::span<const function::ShardedBuffer> operands,
-                                  std::span<const std::uint32_t> devices, const Launch* before,
-                                  std::span<const std::uint32_t> made) const;
+                                  std::span<const std::uint32_t> devices,
+                                  std::span<const Made> made) const;
   /// The other half. `operands` lie where enqueue() was told, and those that were still to be made
   /// where they are now.
   LaunchEnd finish(Launch& launch, std::span<const function::ShardedBuffer> operands,
@@ -139,6 +144,9 @@ class PjrtExecutable final : public function::Executable,
   /// How long a launch on one device takes, if that is about the same each time and nobody else is
   /// waited for; else Pace::kUnknown.
   std::uint64_t expected_ns() const { return is_even_ ? pace_.expected_ns() : Pace::kUnknown; }
+
+  /// Whose devices it runs on: one of its target's.
+  Client& client() const { return *client_; }
 
   /// A launch on one device took so long.
   void took(std::uint64_t time_ns) const { pace_.took(time_ns); }
@@ -152,34 +160,35 @@ class PjrtExecutable final : public function::Executable,
   PjrtExecutable(Target target, function::ForeignProgram program, Limits limits);
   /// Whether its code is for a list of devices, and not for any. On an only device that saves a
   /// call 2 us: told to run portable code, XLA copies all compile options first.
-  bool is_placed() const { return spans_ > 0 || target_.client->devices().size() == 1; }
+  bool is_placed() const { return spans_ > 0 || client_->devices().size() == 1; }
   Status find_devices(std::vector<std::uint32_t>& first) const;
-  Status take_types(const Code& code);
+  Result<HloProgram> take_types(const Code& code);
   void find_room(const Code& code);
+  bool looks_short() const;
+  void choose_client(const std::vector<std::uint32_t>& devices, const HloProgram& program);
   const std::byte* operand_at(const Launch& launch, std::size_t operand, std::size_t shard) const;
   std::byte* output_at(const Launch& launch, std::size_t output, std::size_t shard) const;
   Status wrong(const std::string& what) const;
   Status check_operands(std::span<const function::ShardedBuffer> operands,
-                        std::span<const std::uint32_t> devices,
-                        std::span<const std::uint32_t> made) const;
+                        std::span<const std::uint32_t> devices, std::span<const Made> made) const;
   Status check_outputs(std::span<const function::ShardedBuffer> outputs) const;
   Result<std::shared_ptr<const Code>> code_for(std::span<const std::uint32_t> devices) const;
   Result<Code> make_code(const std::string& options) const;
   Status check(const Code& code) const;
-  void begin(Launch& launch, const Launch* before, std::span<const std::uint32_t> made,
-             WaitsFor& waits_for) const;
+  void begin(Launch& launch, std::span<const Made> made, WaitsFor& waits_for) const;
   Status give_operands(Launch& launch) const;
   Status execute(Launch& launch, WaitsFor& waits_for) const;
   Status keep_promises(Launch& launch) const;
   void break_promises(Launch& launch, std::size_t first, const Status& cause) const;
   Status wait_for_shards(Launch& launch, WaitsFor& waits_for) const;
-  void find_made(Launch& launch, const Launch* before, std::span<const std::uint32_t> made) const;
+  void find_made(Launch& launch, std::span<const Made> made) const;
   bool keep_output(Launch& launch, std::size_t output, std::byte* bytes) const;
   Status copy_outputs(Launch& launch, MayStay may_stay) const;
   bool is_written(const Launch& launch, const std::byte* address) const;
   Status give_back(Launch& launch, MayStay may_stay) const;
 
   const Target target_;
+  std::shared_ptr<Client> client_;  // One of its target's; as it is once this is compiled.
   const std::string name_;
   const std::string text_;     // Its program, as StableHLO.
   const std::string options_;  // Of a foreign program: how it is to be compiled,

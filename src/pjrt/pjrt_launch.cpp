@@ -31,8 +31,11 @@ void keep_first(Status& status, Status next) {
 /// What one launch has in the plugin. Ends in the opposite order: results first, code last. Lists
 /// have one shard's behind the other's; those of small gangs need no memory of their own.
 struct PjrtExecutable::Launch {
-  Launch(std::span<const function::ShardedBuffer> from, std::span<const std::uint32_t> where)
-      : operands(from), devices(where.begin(), where.end(), &memory) {}
+  Launch(const Client& on, std::span<const function::ShardedBuffer> from,
+         std::span<const std::uint32_t> where)
+      : client(&on), operands(from), devices(where.begin(), where.end(), &memory) {}
+
+  const Client* const client;  // Its buffers are of no use to others.
 
   std::span<const function::ShardedBuffer> operands;  // Of whoever calls now: see finish().
   std::span<const function::ShardedBuffer> outputs;   // From finish() on.
@@ -74,26 +77,28 @@ LaunchEnd PjrtExecutable::launch(std::span<const function::ShardedBuffer> operan
                                  std::span<const std::uint32_t> devices, WaitsFor& waits_for,
                                  MayStay may_stay) const {
   if (Status status = check_outputs(outputs); !status.ok()) return {.status = std::move(status)};
-  Launch launch(operands, devices);
-  begin(launch, nullptr, {}, waits_for);
+  Launch launch(client(), operands, devices);
+  begin(launch, {}, waits_for);
   return finish(launch, operands, outputs, waits_for, may_stay);
 }
 
 std::shared_ptr<PjrtExecutable::Launch> PjrtExecutable::enqueue(
     std::span<const function::ShardedBuffer> operands, std::span<const std::uint32_t> devices,
-    const Launch* before, std::span<const std::uint32_t> made) const {
-  if (before && !before->end.status.ok()) return nullptr;
-  auto launch = std::make_shared<Launch>(operands, devices);
+    std::span<const Made> made) const {
+  const auto is_of_use = [this](const Made& one) {
+    return !one.by || (one.by->client == client_.get() && one.by->end.status.ok());
+  };
+  if (!std::ranges::all_of(made, is_of_use)) return nullptr;
+  auto launch = std::make_shared<Launch>(client(), operands, devices);
   WaitsFor waits_for = 0;
-  begin(*launch, before, made, waits_for);
+  begin(*launch, made, waits_for);
   if (launch->end.status.ok()) return launch;
   abandon(*launch);
   return nullptr;
 }
 
 /// All of it that needs no outputs; what goes wrong is in its end.
-void PjrtExecutable::begin(Launch& launch, const Launch* before,
-                           std::span<const std::uint32_t> made, WaitsFor& waits_for) const {
+void PjrtExecutable::begin(Launch& launch, std::span<const Made> made, WaitsFor& waits_for) const {
   LaunchEnd& end = launch.end;
   end.status = check_operands(launch.operands, launch.devices, made);
   if (!end.status.ok()) return;
@@ -110,20 +115,19 @@ void PjrtExecutable::begin(Launch& launch, const Launch* before,
     return;
   }
   launch.code = std::move(*code);
-  if (target_.way == InputWay::kLent && launch.devices.size() == 1) find_made(launch, before, made);
+  if (target_.way == InputWay::kLent && launch.devices.size() == 1) find_made(launch, made);
   end.status = give_operands(launch);
   if (end.status.ok()) end.status = execute(launch, waits_for);
 }
 
-/// Which operands the plugin has, or will have when `before` has ended.
-void PjrtExecutable::find_made(Launch& launch, const Launch* before,
-                               std::span<const std::uint32_t> made) const {
-  const Residents& residents = target_.client->residents();
+/// Which operands the plugin has, or will have when those ahead have ended.
+void PjrtExecutable::find_made(Launch& launch, std::span<const Made> made) const {
+  const Residents& residents = client_->residents();
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const bool is_there = made.empty() || made[i] == kIsThere;
+    const bool is_there = made.empty() || !made[i].by;
     launch.made.push_back(
         is_there ? residents.find(operand_at(launch, i, 0), launch.devices[0], parameters_[i])
-                 : before->results[made[i]].get());
+                 : made[i].by->results[made[i].output].get());
   }
 }
 
@@ -151,9 +155,8 @@ LaunchEnd PjrtExecutable::finish(Launch& launch, std::span<const function::Shard
   if (!status.ok()) {
     end.made.clear();
     end.held.clear();
-    end.status =
-        Status(status.code(), "function " + name_ + " on plugin " +
-                                  target_.client->plugin().path() + ": " + status.message());
+    end.status = Status(status.code(), "function " + name_ + " on plugin " +
+                                           client_->plugin().path() + ": " + status.message());
   }
   return std::move(end);
 }
@@ -166,7 +169,7 @@ void PjrtExecutable::abandon(Launch& launch) const {
 }
 
 Status PjrtExecutable::give_operands(Launch& launch) const {
-  const Client& client = *target_.client;
+  const Client& client = *client_;
   for (std::size_t s = 0; s < launch.devices.size(); ++s) {
     const PluginDevice& device = client.devices()[launch.devices[s]];
     if (target_.way == InputWay::kPromised && !parameters_.empty()) {
@@ -191,7 +194,7 @@ Status PjrtExecutable::give_operands(Launch& launch) const {
 
 /// One call for all devices where they meet, with a number that no other gang has; else one each.
 Status PjrtExecutable::execute(Launch& launch, WaitsFor& waits_for) const {
-  const Client& client = *target_.client;
+  const Client& client = *client_;
   const std::size_t shards = launch.devices.size();
   const std::size_t at_once = spans_ > 0 ? shards : 1;
   const std::size_t operand_count = parameters_.size(), result_count = outputs_.size();
@@ -208,7 +211,7 @@ Status PjrtExecutable::execute(Launch& launch, WaitsFor& waits_for) const {
   launch.complete.reserve(shards);
   abi::ExecuteOptions options;
   options.head.struct_size = abi::size_of<abi::ExecuteOptions>();
-  options.launch_id = target_.client->next_launch();
+  options.launch_id = client_->next_launch();
   // What is lent is not the plugin's to write to, whatever a foreign program says.
   if (target_.way == InputWay::kLent) {
     options.not_donated = not_donated_.data();
@@ -246,13 +249,13 @@ void PjrtExecutable::break_promises(Launch& launch, std::size_t first, const Sta
   const std::size_t count = parameters_.size();
   for (std::size_t i = first; i < launch.promised.size() * count; ++i) {
     Promises& promises = launch.promised[i / count];
-    if (!target_.client->poison(promises, i % count, cause).ok()) promises.transfers.reset();
+    if (!client_->poison(promises, i % count, cause).ok()) promises.transfers.reset();
     if (!promises.transfers) i = (i / count + 1) * count - 1;
   }
 }
 
 Status PjrtExecutable::keep_promises(Launch& launch) const {
-  const Client& client = *target_.client;
+  const Client& client = *client_;
   Status status;
   std::vector<Event> events;
   const std::size_t count = parameters_.size();
@@ -289,8 +292,8 @@ Status PjrtExecutable::wait_for_shards(Launch& launch, WaitsFor& waits_for) cons
 
 /// True: output `output` of the only shard stays where it is made, at `bytes`.
 bool PjrtExecutable::keep_output(Launch& launch, std::size_t output, std::byte* bytes) const {
-  auto owner = target_.client->keep(launch.results[output], launch.devices[0],
-                                    {kept_types_, &(*kept_types_)[output]}, bytes);
+  auto owner = client_->keep(launch.results[output], launch.devices[0],
+                             {kept_types_, &(*kept_types_)[output]}, bytes);
   if (!owner) return false;
   std::vector<transport::Payload>& made = launch.end.made;
   made.resize(outputs_.size());
@@ -314,7 +317,7 @@ Status PjrtExecutable::copy_outputs(Launch& launch, MayStay may_stay) const {
     }
     std::byte* const target = output_at(launch, i, r / outputs_.size());
     if (target_.way == InputWay::kLent) {
-      const auto bytes = target_.client->address_of(result, type);
+      const auto bytes = client_->address_of(result, type);
       status = bytes.status();
       if (!bytes.ok()) continue;
       if (may_stay.outputs && *bytes != nullptr && keep_output(launch, r, *bytes)) continue;
@@ -323,7 +326,7 @@ Status PjrtExecutable::copy_outputs(Launch& launch, MayStay may_stay) const {
         continue;
       }
     }
-    auto event = target_.client->read(result, target, type.bytes());
+    auto event = client_->read(result, target, type.bytes());
     status = event.status();
     if (event.ok()) events.push_back(std::move(*event));
   }
@@ -350,8 +353,8 @@ Status PjrtExecutable::give_back(Launch& launch, MayStay may_stay) const {
       const std::byte* const address = operand_at(launch, i, 0);
       if (is_read_in_place(address) && !is_written(launch, address)) {
         launch.end.held.resize(parameters_.size());
-        launch.end.held[i] = target_.client->hold(one, launch.devices[0],
-                                                  {held_types_, &(*held_types_)[i]}, address);
+        launch.end.held[i] =
+            client_->hold(one, launch.devices[0], {held_types_, &(*held_types_)[i]}, address);
         if (launch.end.held[i]) continue;
       }
     }

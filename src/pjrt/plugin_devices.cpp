@@ -5,10 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/one_core.hpp"
 #include "base/real_disk.hpp"
 #include "pjrt/pjrt_backend.hpp"
 
@@ -23,6 +25,19 @@ Status check_directory(const std::string& path) {
   if (found.st_uid == geteuid() && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
   return {StatusCode::kPermissionDenied,
           name + " can be written by others, and what is there is run: chmod 700 it, as its owner"};
+}
+
+/// Plugins whose devices are the host's cores make as many threads as there are cores. Null: there
+/// is only one, or the plugin makes no second client of the same devices.
+std::shared_ptr<Client> make_narrow(const Client& wide) {
+  std::shared_ptr<Client> narrow;
+  const auto devices = static_cast<std::uint32_t>(wide.devices().size());
+  run_on_one_core([&] {
+    if (auto client = Client::make(wide.plugin(), devices); client.ok()) narrow = *client;
+  });
+  const bool is_alike = narrow && std::ranges::equal(narrow->devices(), wide.devices(), {},
+                                                     &PluginDevice::id, &PluginDevice::id);
+  return is_alike ? narrow : nullptr;
 }
 
 }  // namespace
@@ -53,6 +68,8 @@ Result<std::unique_ptr<PluginDevices>> PluginDevices::open(PluginDevicesOptions 
     state->targets.push_back({std::move(*client),
                               std::make_shared<Ledger>(options.devices, options.device_memory),
                               state->cache, way});
+    Target& target = state->targets.back();
+    if (way == InputWay::kLent) target.narrow = make_narrow(*target.client);
   }
   return std::unique_ptr<PluginDevices>(new PluginDevices(std::move(state)));
 }

@@ -1,4 +1,4 @@
-// Snapshots of what the next gang will read, compared when it begins or is forgotten.
+// Snapshots of what the next gangs will read, compared when they begin or are forgotten.
 
 #include "sim/foresight_check.hpp"
 
@@ -31,88 +31,109 @@ std::vector<std::byte> operand_bytes(const device::GangWork& work,
 ForesightCheck::ForesightCheck(std::function<void(std::string)> complain)
     : complain_(std::move(complain)) {}
 
-bool ForesightCheck::is_foreseen(const device::GangWork& work) const {
-  return work.stamp == foreseen_->work.stamp && work.gang == foreseen_->work.gang;
+void ForesightCheck::begin(const device::GangWork& work) {
+  take(work);
+  for (const ForeseenGang* next = work.next; next; next = next->work.next) expect(work, *next);
 }
 
-void ForesightCheck::expect(const device::GangWork& ahead, const ForeseenGang& next) {
-  if (foreseen_) complain_("a gang is foreseen while another one is");
+/// If it is foreseen, it is the next one, as it was foretold.
+void ForesightCheck::take(const device::GangWork& work) {
+  if (foreseen_.empty()) {
+    runs_ = {work.stamp, work.gang};
+    ++number_;
+    return;
+  }
+  const Foreseen& next = foreseen_.front();
+  if (work.stamp != next.work.stamp || work.gang != next.work.gang) {
+    const auto devices = work.devices();
+    if (std::find_first_of(devices.begin(), devices.end(), next.devices.begin(),
+                           next.devices.end()) != devices.end()) {
+      complain_("a gang begins on a device where another one is foreseen");
+    }
+    if (work.next) complain_("gangs are foreseen behind two that run");
+    return;
+  }
+  runs_ = {work.stamp, work.gang};
+  ++number_;
+  check_untouched(next, "it began");
+  for (std::size_t i = 0; i < next.operands.size(); ++i) {
+    const Operand& operand = next.operands[i];
+    if (!operand.is_known) {
+      complain_("a foreseen gang begins before one ahead of it has made operand " +
+                std::to_string(i));
+    } else if (operand.bytes != operand_bytes(work, work.operands[i], i)) {
+      complain_("a gang begins with another operand " + std::to_string(i) + " than was foreseen");
+    }
+  }
+  foreseen_.pop_front();
+}
+
+void ForesightCheck::expect(const device::GangWork& work, const ForeseenGang& next) {
+  if (next.place != foreseen_.size() + 1) {
+    complain_("a gang is foreseen at place " + std::to_string(next.place) + " behind " +
+              std::to_string(foreseen_.size()) + " others");
+    return;
+  }
   Foreseen foreseen{.work = next.work,
                     .devices = {next.work.devices().begin(), next.work.devices().end()},
-                    .operands = {}};
-  const auto devices = ahead.devices();
+                    .operands = {},
+                    .outputs = next.work.executable->output_types().size()};
+  const auto devices = work.devices();
   if (!std::equal(devices.begin(), devices.end(), foreseen.devices.begin(),
                   foreseen.devices.end())) {
     complain_("a gang is foreseen on other devices than the one ahead of it");
   }
-  if (next.made.size() != next.work.operands.size() ||
-      next.made.size() != next.work.executable->parameter_types().size()) {
+  if (next.sources.size() != next.work.operands.size() ||
+      next.sources.size() != next.work.executable->parameter_types().size()) {
     complain_("a gang is foreseen with a wrong number of operands");
     return;
   }
-  for (std::size_t i = 0; i < next.made.size(); ++i) {
-    Operand operand{.buffer = next.work.operands[i], .made = next.made[i], .bytes = {}};
-    if (operand.made == ForeseenGang::kIsThere) {
+  for (std::size_t i = 0; i < next.sources.size(); ++i) {
+    const auto [places, output] = next.sources[i];
+    Operand operand{.buffer = next.work.operands[i], .output = output, .bytes = {}};
+    if (places == 0) {
+      operand.is_known = true;
       operand.bytes = operand_bytes(next.work, operand.buffer, i);
-    } else if (operand.made >= ahead.outputs.size()) {
-      complain_("operand " + std::to_string(i) + " of a foreseen gang is an output that the gang" +
-                " ahead does not have");
-      return;
+    } else {
+      const std::size_t ahead = next.place - std::min(next.place, places);  // 0: the one that runs.
+      const std::size_t outputs = ahead == 0 ? work.outputs.size() : foreseen_[ahead - 1].outputs;
+      if (places > next.place || output >= outputs) {
+        complain_("operand " + std::to_string(i) + " of a foreseen gang is an output that no gang" +
+                  " ahead has");
+        return;
+      }
+      operand.maker = number_ + ahead;
     }
     foreseen.operands.push_back(std::move(operand));
   }
-  foreseen_ = std::move(foreseen);
+  foreseen_.push_back(std::move(foreseen));
 }
 
-void ForesightCheck::made(const device::GangWork& ahead) {
-  if (!foreseen_) return;
-  for (std::size_t i = 0; i < foreseen_->operands.size(); ++i) {
-    Operand& operand = foreseen_->operands[i];
-    if (operand.made == ForeseenGang::kIsThere) continue;
-    operand.bytes = operand_bytes(foreseen_->work, ahead.outputs[operand.made], i);
+void ForesightCheck::made(const device::GangWork& work) {
+  if (runs_ != std::pair(work.stamp, work.gang)) return;
+  for (Foreseen& foreseen : foreseen_) {
+    for (std::size_t i = 0; i < foreseen.operands.size(); ++i) {
+      Operand& operand = foreseen.operands[i];
+      if (operand.maker != number_) continue;
+      operand.is_known = true;
+      operand.bytes = operand_bytes(foreseen.work, work.outputs[operand.output], i);
+    }
   }
-  foreseen_->is_ahead_done = true;
 }
 
-void ForesightCheck::check_untouched(const std::string& when) const {
-  for (std::size_t i = 0; i < foreseen_->operands.size(); ++i) {
-    const Operand& operand = foreseen_->operands[i];
-    if (operand.made != ForeseenGang::kIsThere ||
-        operand.bytes == operand_bytes(foreseen_->work, operand.buffer, i)) {
+void ForesightCheck::check_untouched(const Foreseen& foreseen, const std::string& when) const {
+  for (std::size_t i = 0; i < foreseen.operands.size(); ++i) {
+    const Operand& operand = foreseen.operands[i];
+    if (operand.maker > 0 || operand.bytes == operand_bytes(foreseen.work, operand.buffer, i)) {
       continue;
     }
     complain_("operand " + std::to_string(i) + " of a foreseen gang changed before " + when);
   }
 }
 
-void ForesightCheck::begin(const device::GangWork& work) {
-  if (!foreseen_) return;
-  if (!is_foreseen(work)) {
-    const auto devices = work.devices();
-    if (std::find_first_of(devices.begin(), devices.end(), foreseen_->devices.begin(),
-                           foreseen_->devices.end()) != devices.end()) {
-      complain_("a gang begins on a device where another one is foreseen");
-    }
-    return;
-  }
-  check_untouched("it began");
-  for (std::size_t i = 0; i < foreseen_->operands.size(); ++i) {
-    const Operand& operand = foreseen_->operands[i];
-    const bool is_made = operand.made != ForeseenGang::kIsThere;
-    if (is_made && !foreseen_->is_ahead_done) {
-      complain_("a foreseen gang begins before the one ahead of it has made operand " +
-                std::to_string(i));
-    } else if (operand.bytes != operand_bytes(work, work.operands[i], i)) {
-      complain_("a gang begins with another operand " + std::to_string(i) + " than was foreseen");
-    }
-  }
-  foreseen_.reset();
-}
-
 void ForesightCheck::forget() {
-  if (!foreseen_) return;
-  check_untouched("it was forgotten");
-  foreseen_.reset();
+  for (const Foreseen& foreseen : foreseen_) check_untouched(foreseen, "it was forgotten");
+  foreseen_.clear();
 }
 
 }  // namespace seaway::sim

@@ -347,7 +347,6 @@ bool SimBackend::looks_ahead(const device::GangWork& work) const {
 void SimBackend::start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) {
   const std::uint64_t begin_ns = engine_.clock().now_ns();
   foresight_.begin(work);
-  if (work.next) foresight_.expect(work, *work.next);
   std::optional<DeviceId> device;
   if (Status refused = refusal(work, device); !refused.ok()) {
     after(cost_.copy_ns, [this, refused, device, begin_ns, done = std::move(done)] {
@@ -403,7 +402,7 @@ void SimBackend::finish(const std::shared_ptr<Job>& job) {
     }
     end.status = job->run();
     if (end.status.ok()) flip(*job);
-    if (end.status.ok() && job->work.next) foresight_.made(job->work);
+    if (end.status.ok()) foresight_.made(job->work);
     if (end.status.ok() && cost_.kept_percent > 0) {
       const bool keeps = keeping_.chance(cost_.kept_percent);
       const bool holds = keeping_.chance(cost_.kept_percent);

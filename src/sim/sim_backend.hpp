@@ -29,8 +29,8 @@ struct CostModel {
   std::uint64_t compile_ns = 100'000;     // Of each function, jittered from 0 to twice that.
   /// Kernels and copies of so many of 100 run in the calling handler, as the CPU's small ones do.
   unsigned inline_percent = 0;
-  /// Gangs of so many of 100, where one stands behind them on their device, end in the calling
-  /// handler, and that one is foreseen: see device::Backend::looks_ahead().
+  /// Gangs of so many of 100, where others stand behind them on their device, end in the calling
+  /// handler, and those are foreseen: see device::Backend::looks_ahead().
   unsigned ahead_percent = 0;
   /// Gangs of so many of 100, of those that may, leave their outputs in memory of the device, or
   /// leave something there of their operands: see device::GangEnd::made and held.

@@ -3,10 +3,13 @@
 #include "client/session.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
+#include <fstream>
 #include <numeric>
+#include <string>
 #include <thread>
 
 #include "actor/handler_scope.hpp"
@@ -129,6 +132,15 @@ TEST(Session, WaitsAtItsLimitWhenToldTo) {
   EXPECT_TRUE(first.status().ready());
 }
 
+/// Whether a thread of this process waits for something; 0 is none.
+bool is_asleep(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t end = line.rfind(')');
+  return end != std::string::npos && line.substr(end, 4) == ") S ";
+}
+
 TEST(Session, WaitsAtItsLimitForSeveralPlacesAtOnce) {
   DoublingWorld world({.runs_in_flight_max = 16, .when_full = WhenFull::kWait});
   world.controller->set({.resolves_runs = false});
@@ -136,17 +148,22 @@ TEST(Session, WaitsAtItsLimitForSeveralPlacesAtOnce) {
   std::vector<seaway::Run> runs;
   for (int i = 0; i < 16; ++i) runs.push_back(world.program.execute({x}));
   std::atomic<bool> is_in = false;
+  std::atomic<pid_t> thread = 0;
 
   std::thread other([&] {
+    thread = gettid();
     const seaway::Run one_more = world.program.execute({x});
     is_in = true;
     EXPECT_TRUE(one_more.error().ok());
   });
+  while (!is_asleep(thread)) std::this_thread::yield();
   for (int i = 0; i < 2; ++i) {
     world.resolve(runs[static_cast<std::size_t>(i)].id());
     EXPECT_TRUE(runs[static_cast<std::size_t>(i)].status().get().ok());
-    EXPECT_FALSE(is_in);
   }
+  // Time enough for somebody who was woken.
+  for (int i = 0; i < 20'000 && !is_in; ++i) std::this_thread::yield();
+  EXPECT_FALSE(is_in);
   world.resolve(runs[2].id());
   other.join();
 

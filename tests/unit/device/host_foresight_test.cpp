@@ -67,6 +67,54 @@ TEST_F(HostForesight, LooksBeyondTheEndOfAPartAndFreesBetween) {
   EXPECT_EQ(world_.value(62), "8");
 }
 
+/// Three gangs of device 0, of which the last one reads what both others make.
+PartMaker three_steps(std::uint64_t cost_ns = kSlow) {
+  PartMaker part(1, {0});
+  const auto in = part.arg(), one = part.inner(), two = part.inner(), out = part.output();
+  part.gang({in}, {one}, {.cost_ns = cost_ns});
+  part.gang({one}, {two}, {.cost_ns = cost_ns});
+  part.gang({one, two, in}, {out}, {.cost_ns = cost_ns});
+  return part;
+}
+
+TEST_F(HostForesight, TellsOfSeveralAndWhichOfThemMakesWhat) {
+  world_.put(50, HostWorld::row(5));
+
+  world_.run(1, three_steps(), {50, 60});
+
+  EXPECT_EQ(backend().foreseen, (Words{"1.1: made 0", "1.2: made 0 2 ahead, made 0, there"}));
+  EXPECT_EQ(backend().forgotten, 0u);
+  EXPECT_EQ(world_.value(60), "19");
+}
+
+TEST_F(HostForesight, TellsOfEachOnceAndOfNoMoreThanItsLimitAtATime) {
+  world_.put(50, HostWorld::row(5));
+  const std::size_t gangs = 2 * Foreseen::kMax;
+  for (std::size_t i = 0; i < gangs; ++i) queue(i + 1, step(1), {50 + i, 51 + i});
+  std::vector<std::size_t> told;
+  backend().during_run = [&] { told.push_back(backend().foreseen.size()); };
+
+  world_.core.advance();
+
+  ASSERT_EQ(told.size(), gangs);
+  for (std::size_t i = 0; i < gangs; ++i) {
+    EXPECT_EQ(told[i], std::min(i + Foreseen::kMax, gangs - 1)) << i;
+  }
+  EXPECT_EQ(backend().forgotten, 0u);
+  EXPECT_EQ(world_.value(50 + gangs), std::to_string(5 + gangs));
+}
+
+TEST_F(HostForesight, ForgetsAllThatAFailureAheadKeepsFromBeginning) {
+  world_.put(50, HostWorld::row(5));
+  backend().failure = user_function_error("bad luck");
+
+  world_.run(1, three_steps(), {50, 60});
+
+  EXPECT_EQ(backend().foreseen.size(), 2u);
+  EXPECT_EQ(backend().forgotten, 1u);
+  EXPECT_EQ(world_.seen(), "start 1.0, end 1.0, noop 1.1, noop 1.2");
+}
+
 TEST_F(HostForesight, ForgetsWhatAFailureAheadKeepsFromBeginning) {
   world_.put(50, HostWorld::row(5));
   backend().failure = user_function_error("bad luck");
@@ -123,6 +171,17 @@ TEST_F(HostForesightOverTurns, BeginsInTheNextOne) {
   EXPECT_EQ(world_.seen(), "start 1.1, end 1.1, start 2.0, end 2.0");
   EXPECT_EQ(backend().forgotten, 0u);
   EXPECT_EQ(world_.value(60), "12");
+}
+
+TEST_F(HostForesightOverTurns, OthersHaveTheirTurnBehindAFewGangsAndNotBehindAllThatThereAre) {
+  for (Stamp run = 2; run < 12; ++run) queue(run, step(2, {.cost_ns = 60'000}), {50, 60 + run});
+
+  std::size_t turns = 0;
+  while (world_.core.advance()) ++turns;
+
+  EXPECT_GE(turns, 3u);
+  EXPECT_EQ(backend().forgotten, 0u);
+  EXPECT_EQ(world_.value(71), "6");
 }
 
 TEST_F(HostForesightOverTurns, IsForgottenWhenItsPartIsCancelled) {
@@ -209,6 +268,21 @@ TEST_F(HostForesight, IsSilentWhereADeviceHasNoRoomForTheWorkOfBoth) {
     EXPECT_EQ(backend().foreseen.size(), run == 1 ? 0u : 1u);
     EXPECT_EQ(world_.value(61 + run), "7");
   }
+}
+
+TEST_F(HostForesight, TellsOfNoMoreThanADeviceHasRoomForTheWorkOfAll) {
+  world_.put(50, HostWorld::row(5));
+  world_.core.add_function(kernel_id(1, 1),
+                           std::make_shared<SumKernel>(1, 1, std::size_t{400} << 10));
+  for (Stamp run = 1; run <= 4; ++run) queue(run, step(run), {49 + run, 50 + run});
+  std::vector<std::size_t> told;
+  backend().during_run = [&] { told.push_back(backend().foreseen.size()); };
+
+  world_.core.advance();
+
+  // Two of 400 KiB in a MiB.
+  EXPECT_EQ(told, (std::vector<std::size_t>{2, 3, 3, 3}));
+  EXPECT_EQ(world_.value(54), "9");
 }
 
 TEST_F(HostForesight, IsSilentOnceADeviceIsLost) {

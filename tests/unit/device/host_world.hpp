@@ -94,7 +94,9 @@ class FakeBackend final : public Backend {
   }
   void start(const GangWork& work, std::uint64_t, GangDone done) override {
     alone.push_back(work.is_alone);
-    if (work.next) foreseen.push_back(words_of(*work.next));
+    for (const ForeseenGang* next = work.next; next; next = next->work.next) {
+      foreseen.push_back(words_of(*next));
+    }
     if (ends_at_once) {
       std::optional<DeviceId> unlaunched_on;
       const std::uint64_t begin_ns = clock_.now_ns();
@@ -239,10 +241,12 @@ class FakeBackend final : public Backend {
   }
   static std::string words_of(const ForeseenGang& next) {
     std::string text = std::to_string(next.work.stamp) + "." + std::to_string(next.work.gang) + ":";
-    for (std::size_t i = 0; i < next.made.size(); ++i) {
-      const bool is_there = next.made[i] == ForeseenGang::kIsThere;
-      EXPECT_EQ(next.work.operands[i].base != nullptr, is_there);
-      text += (i > 0 ? ", " : " ") + (is_there ? "there" : "made " + std::to_string(next.made[i]));
+    for (std::size_t i = 0; i < next.sources.size(); ++i) {
+      const auto [places, output] = next.sources[i];
+      EXPECT_EQ(next.work.operands[i].base != nullptr, places == 0);
+      text += i > 0 ? ", " : " ";
+      text += places == 0 ? "there" : "made " + std::to_string(output);
+      if (places > 1) text += " " + std::to_string(places) + " ahead";
     }
     return text;
   }

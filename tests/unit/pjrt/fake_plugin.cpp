@@ -46,8 +46,9 @@ FakeTransfers* transfers_of(FakeWorld& world, const abi::Transfers* transfers) {
 abi::Event* new_event(FakeWorld& world, FakeSignalPtr signal) {
   return handle_of<FakeEvent, abi::Event>(world.make<FakeEvent>(std::move(signal)));
 }
-abi::Buffer* new_buffer(FakeWorld& world, std::shared_ptr<FakeData> data) {
-  return handle_of<FakeBuffer, abi::Buffer>(world.make<FakeBuffer>(std::move(data)));
+abi::Buffer* new_buffer(FakeWorld& world, std::shared_ptr<FakeData> data,
+                        const abi::Client* client = nullptr) {
+  return handle_of<FakeBuffer, abi::Buffer>(world.make<FakeBuffer>(std::move(data), client));
 }
 FakeSignalPtr done(FakeWorld& world) {
   auto signal = std::make_shared<FakeSignal>();
@@ -195,9 +196,10 @@ abi::Error* body(FakeWorld& world, abi::DeviceDescriptionKind& args) {
   return nullptr;
 }
 
-abi::LoadedExecutable* new_loaded(FakeWorld& world, FakeProgram program) {
+abi::LoadedExecutable* new_loaded(FakeWorld& world, FakeProgram program,
+                                  const abi::Client* client) {
   return handle_of<FakeExecutable, abi::LoadedExecutable>(
-      world.make<FakeExecutable>(FakeKind::kLoaded, std::move(program)));
+      world.make<FakeExecutable>(FakeKind::kLoaded, std::move(program), client));
 }
 
 abi::Error* body(FakeWorld& world, abi::ClientCompile& args) {
@@ -207,7 +209,7 @@ abi::Error* body(FakeWorld& world, abi::ClientCompile& args) {
   if (!program.is_readable || program.outputs.empty()) {
     return world.error(abi::ErrorCode::kInvalidArgument, "this is no program");
   }
-  args.executable = new_loaded(world, std::move(program));
+  args.executable = new_loaded(world, std::move(program), args.client);
   return nullptr;
 }
 
@@ -268,7 +270,7 @@ abi::Error* body(FakeWorld& world, abi::ExecutableOptimizedProgram& args) {
   static constexpr std::string_view kFormat = "hlo";
   FakeExecutable* const executable = executable_of(world, args.executable);
   if (executable == nullptr) return gone(world);
-  executable->description = describe(executable->program);
+  executable->description = describe(executable->program, world.kernels_, world.operations_);
   args.program->format = kFormat.data();
   args.program->format_size = kFormat.size();
   if (args.program->code != nullptr) {
@@ -309,7 +311,8 @@ abi::Error* body(FakeWorld& world, abi::ExecutableDeserializeAndLoad& args) {
   }
   const std::size_t options = std::stoul(bytes.substr(kSerializedBegin.size()));
   args.executable = new_loaded(
-      world, read_program(bytes.substr(line + 1 + options), bytes.substr(line + 1, options)));
+      world, read_program(bytes.substr(line + 1 + options), bytes.substr(line + 1, options)),
+      args.client);
   return nullptr;
 }
 
@@ -335,7 +338,7 @@ abi::Error* body(FakeWorld& world, abi::ClientBufferFromHostBuffer& args) {
   }
   args.done_with_host = new_event(world, data->released);
   event_of(world, args.done_with_host)->is_of_lent_memory = data->lent != nullptr;
-  args.buffer = new_buffer(world, std::move(data));
+  args.buffer = new_buffer(world, std::move(data), args.client);
   return nullptr;
 }
 
@@ -512,6 +515,9 @@ abi::Error* body(FakeWorld& world, abi::LoadedExecutableExecute& args) {
     for (std::size_t i = 0; i < args.arguments_count; ++i) {
       FakeBuffer* const buffer = buffer_of(world, args.arguments[d][i]);
       if (buffer == nullptr) return gone(world);
+      if (buffer->client != nullptr && buffer->client != loaded->client) {
+        world.complain("a program reads a buffer of another client");
+      }
       const std::int64_t* const kept = args.options->not_donated;
       const std::int64_t* const kept_end = kept + args.options->not_donated_count;
       const bool may_be_donated =
@@ -521,7 +527,7 @@ abi::Error* body(FakeWorld& world, abi::LoadedExecutableExecute& args) {
     }
     for (std::size_t i = 0; i < program.outputs.size(); ++i) {
       run->outputs.back().push_back(world.new_data(program.outputs[i], device));
-      args.outputs[d][i] = new_buffer(world, run->outputs.back().back());
+      args.outputs[d][i] = new_buffer(world, run->outputs.back().back(), loaded->client);
     }
     run->complete.push_back(std::make_shared<FakeSignal>());
     args.complete_events[d] = new_event(world, run->complete.back());

@@ -51,6 +51,10 @@ class FakePlugin {
   /// From now on outputs have a byte more than they should.
   virtual void lie_about_sizes() = 0;
 
+  /// From now on programs say that they have so many kernels and do so many operations; at first
+  /// none.
+  virtual void describe_as(std::size_t kernels, double operations) = 0;
+
   /// How often that function was called.
   virtual std::size_t calls(abi::Call call) const = 0;
   /// The most programs that were enqueued and not done at one time.

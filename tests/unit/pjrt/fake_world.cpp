@@ -119,6 +119,8 @@ void FakeWorld::reset() {
   compute_ = nullptr;
   shares_memory_ = true;
   holds_ = lies_about_types_ = lies_about_sizes_ = false;
+  kernels_ = 0;
+  operations_ = 0;
   unfinished_ = unfinished_max_ = 0;
   counts_.clear();
   faults_.clear();
@@ -182,6 +184,12 @@ void FakeWorld::complete(std::size_t index, abi::ErrorCode code) {
 void FakeWorld::lie_about_types() {
   std::lock_guard guard(mutex_);
   lies_about_types_ = true;
+}
+
+void FakeWorld::describe_as(std::size_t kernels, double operations) {
+  std::lock_guard guard(mutex_);
+  kernels_ = kernels;
+  operations_ = operations;
 }
 
 void FakeWorld::lie_about_sizes() {
@@ -328,7 +336,7 @@ FakeWorld& fake_world() {
   return *world;
 }
 
-std::string describe(const FakeProgram& program) {
+std::string describe(const FakeProgram& program, std::size_t kernels, double operations) {
   std::string shapes, aliases, module;
   for (std::size_t i = 0; i < program.parameters.size(); ++i) {
     const FakeType& type = program.parameters[i];
@@ -342,6 +350,20 @@ std::string describe(const FakeProgram& program) {
     put_number(entry, 2, i);
     put_message(aliases, 1, entry);
   }
+  std::string computation;
+  for (std::size_t i = 0; i < kernels; ++i) {
+    std::string instruction, shape, sizes;
+    // The first one does what the others leave.
+    put_varint(sizes, i > 0 ? 1 : static_cast<std::uint64_t>(operations) - (kernels - 1));
+    put_number(shape, 2, static_cast<std::uint64_t>(abi::ElementType::kF32));
+    put_message(shape, 3, sizes);
+    put_message(instruction, 2, "fusion");
+    put_message(instruction, 3, shape);
+    put_message(computation, 2, instruction);
+  }
+  put_number(computation, 5, 1);
+  put_message(module, 3, computation);
+  put_number(module, 6, 1);
   put_message(module, 1, "fake module");
   put_message(module, 4, shapes);
   put_message(module, 8, aliases);

@@ -90,9 +90,10 @@ struct FakeEvent : FakeObject {
   bool is_of_lent_memory = false, is_awaited = false;
 };
 struct FakeBuffer : FakeObject {
-  explicit FakeBuffer(std::shared_ptr<FakeData> what)
-      : FakeObject(FakeKind::kBuffer), data(std::move(what)) {}
-  std::shared_ptr<FakeData> data;  // Null: deleted, or donated.
+  FakeBuffer(std::shared_ptr<FakeData> what, const abi::Client* whose)
+      : FakeObject(FakeKind::kBuffer), data(std::move(what)), client(whose) {}
+  std::shared_ptr<FakeData> data;   // Null: deleted, or donated.
+  const abi::Client* const client;  // Whose programs alone may read it; null: any.
 };
 struct FakeTransfers : FakeObject {
   FakeTransfers() : FakeObject(FakeKind::kTransfers) {}
@@ -107,8 +108,10 @@ struct FakeProgram {
   bool is_readable = false;
 };
 struct FakeExecutable : FakeObject {
-  FakeExecutable(FakeKind what, FakeProgram code) : FakeObject(what), program(std::move(code)) {}
+  FakeExecutable(FakeKind what, FakeProgram code, const abi::Client* whose = nullptr)
+      : FakeObject(what), program(std::move(code)), client(whose) {}
   FakeProgram program;
+  const abi::Client* const client;  // Of one that is loaded.
   std::string description;
   // What outputs are said to be.
   std::vector<abi::ElementType> types;
@@ -145,6 +148,7 @@ class FakeWorld final : public FakePlugin {
   void complete(std::size_t index, abi::ErrorCode code) override;
   void lie_about_types() override;
   void lie_about_sizes() override;
+  void describe_as(std::size_t kernels, double operations) override;
   std::size_t calls(abi::Call call) const override;
   std::size_t unfinished_max() const override;
   std::vector<int> launches() const override;
@@ -197,6 +201,8 @@ class FakeWorld final : public FakePlugin {
   std::vector<std::string> violations_;
   std::vector<int> launches_;
   FakeCompute compute_;
+  std::size_t kernels_ = 0;  // Of each program,
+  double operations_ = 0;    // and what it does.
   bool shares_memory_ = true, holds_ = false, lies_about_types_ = false, lies_about_sizes_ = false;
   std::size_t unfinished_ = 0, unfinished_max_ = 0;
 
@@ -221,6 +227,7 @@ class FakeWorld final : public FakePlugin {
 FakeWorld& fake_world();
 
 /// XLA's HloModuleProto, as far as it tells what a program takes and gives up.
-std::string describe(const FakeProgram& program);
+/// In XLA's words. `kernels`, of which each does something, do `operations` in all.
+std::string describe(const FakeProgram& program, std::size_t kernels, double operations);
 
 }  // namespace seaway::pjrt

@@ -67,6 +67,69 @@ TEST(HloProgram, TellsWhetherItTakesAsLongEachTime) {
   }
 }
 
+/// One instruction, whose id is its place.
+std::string instruction_of(std::uint64_t id, const std::string& opcode,
+                           const std::vector<std::uint64_t>& sizes,
+                           const std::vector<std::uint64_t>& operands = {}) {
+  std::string instruction, packed;
+  put_message(instruction, 2, opcode);
+  put_message(instruction, 3, shape_of(11, sizes));
+  put_number(instruction, 35, id);
+  for (const std::uint64_t operand : operands) put_varint(packed, operand);
+  put_message(instruction, 36, packed);
+  return instruction;
+}
+
+double operations_of(const std::vector<std::string>& instructions) {
+  std::string computation, module = module_of({shape_of(11, {2})});
+  for (const std::string& one : instructions) put_message(computation, 2, one);
+  put_message(module, 3, computation);
+  return read_hlo(module, false)->operations;
+}
+
+TEST(HloProgram, CountsTheOperationsOfProductsAndTheElementsOfAllElse) {
+  const std::string a = instruction_of(1, "parameter", {10, 20});
+  const std::string b = instruction_of(2, "parameter", {20, 30});
+
+  EXPECT_EQ(operations_of({}), 0);
+  EXPECT_EQ(operations_of({a, b}), 200 + 600);
+  EXPECT_DOUBLE_EQ(operations_of({a, b, instruction_of(3, "dot", {10, 30}, {1, 2})}),
+                   200 + 600 + 2 * 10 * 20 * 30);
+  EXPECT_EQ(operations_of({a, instruction_of(3, "reduce", {10}, {1})}), 200 + 200);
+  EXPECT_EQ(operations_of({a, b, instruction_of(3, "convolution", {5}, {1, 2})}),
+            200 + 600 + 2 * 600 * 5);
+  EXPECT_EQ(operations_of({instruction_of(3, "dot", {4}, {8, 9})}), 4);  // Of nobody knows what.
+}
+
+TEST(HloProgram, CountsWhatTheEntryRunsAndNotWhatIsFreeOrInside) {
+  std::string module = module_of({shape_of(11, {2})});
+  const auto put_computation = [&module](std::uint64_t id,
+                                         const std::vector<std::string>& opcodes) {
+    std::string computation;
+    for (const std::string& opcode : opcodes) {
+      put_message(computation, 2, instruction_of(1, opcode, {2}));
+    }
+    put_number(computation, 5, id);
+    put_message(module, 3, computation);
+  };
+  put_computation(7, {"parameter", "add", "multiply", "tanh"});
+  put_computation(8, {"parameter", "fusion", "bitcast", "dot", "constant", "fusion", "tuple"});
+  put_number(module, 6, 8);
+
+  EXPECT_EQ(read_hlo(module, false)->kernels, 3u);
+}
+
+TEST(HloProgram, CountsNoLessThanABatchOfProductsHas) {
+  const std::string a = instruction_of(1, "parameter", {4, 10, 20});
+  const std::string b = instruction_of(2, "parameter", {4, 20, 30});
+
+  const double inputs = 4 * (200 + 600), products = 4 * 2 * 10 * 20 * 30;
+  const double counted = operations_of({a, b, instruction_of(3, "dot", {4, 10, 30}, {1, 2})});
+
+  EXPECT_GE(counted, inputs + products);
+  EXPECT_LE(counted, inputs + 2 * products);
+}
+
 TEST(HloProgram, RefusesTypesThatNoArrayHas) {
   const Status status = read_hlo(module_of({shape_of(11, {}), shape_of(21, {})}), false).status();
 

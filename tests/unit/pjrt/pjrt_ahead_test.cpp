@@ -59,8 +59,8 @@ class PjrtAheadTest : public ::testing::Test {
     GangWork first = work_of_first();
     ASSERT_TRUE(backend().looks_ahead(first));
     const std::vector<function::ShardedBuffer> nowhere(1);
-    const std::vector<std::uint32_t> made = {0};
-    ForeseenGang next{.work = work_of_second(), .made = made};
+    const std::vector<ForeseenGang::Source> sources = {{.places_ahead = 1}};
+    ForeseenGang next{.work = work_of_second(), .sources = sources};
     next.work.operands = nowhere;
     next.work.outputs = {};
     first.next = &next;
@@ -173,8 +173,8 @@ TEST_F(PjrtAheadTest, WhatOneHoldsThatWasAheadIsWhatItHasRead) {
 
   world().on_control([&] {
     std::vector<function::ShardedBuffer> list = of_second;
-    const std::vector<std::uint32_t> made = {ForeseenGang::kIsThere};
-    ForeseenGang next{.work = work_of_second(), .made = made};
+    const std::vector<ForeseenGang::Source> sources(1);
+    ForeseenGang next{.work = work_of_second(), .sources = sources};
     next.work.operands = list;
     next.work.outputs = {};
     GangWork told = work_of_first();
@@ -196,6 +196,95 @@ TEST_F(PjrtAheadTest, WhatOneHoldsThatWasAheadIsWhatItHasRead) {
   EXPECT_EQ(result(), (std::vector<float>{10, 12, 14, 16}));
   EXPECT_EQ(third.buffers().output(0).get<float>(0), (std::vector<float>{20, 40, 60, 80}));
   ends_.clear();  // What is held goes before the memory that it is of.
+}
+
+/// Behind the first the second, which reads what that makes, and a third that reads it as well.
+class PjrtFurtherAheadTest : public PjrtAheadTest {
+ protected:
+  PjrtFurtherAheadTest() : third_(executable(), {0}) { warm_up(); }
+  GangWork work_of_third() {
+    GangWork work = third_.work();
+    work.stamp = 3;
+    work.is_alone = true;
+    work.operands = made_by_first_;
+    return work;
+  }
+  void start_all_told(std::uint32_t place_of_third = 2) {
+    const std::vector<function::ShardedBuffer> nowhere(1);
+    const std::vector<ForeseenGang::Source> of_second = {{.places_ahead = 1}};
+    const std::vector<ForeseenGang::Source> of_third = {{.places_ahead = 2}};
+    ForeseenGang third{.work = work_of_third(), .place = place_of_third, .sources = of_third};
+    ForeseenGang second{.work = work_of_second(), .sources = of_second};
+    second.work.next = &third;
+    for (ForeseenGang* one : {&second, &third}) {
+      one->work.operands = nowhere;
+      one->work.outputs = {};
+    }
+    GangWork first = work_of_first();
+    first.next = &second;
+    start(first);
+  }
+  void start(const GangWork& work) {
+    backend().start(work, 1000, [this](GangEnd end) { add(std::move(end)); });
+  }
+  /// All three, to their ends; how many of them the plugin had when the first had ended.
+  std::size_t run_all(std::uint32_t place_of_third = 2) {
+    std::size_t had = 0;
+    world().on_control([&] {
+      start_all_told(place_of_third);
+      had = executes();
+      start(work_of_second());
+      start(work_of_third());
+    });
+    wait_for_ends(3);
+    for (const GangEnd& end : ends_) EXPECT_TRUE(end.status.ok()) << end.status.to_string();
+    EXPECT_EQ(result(), kTwiceDoubled);
+    EXPECT_EQ(third_result(), kTwiceDoubled);
+    return had;
+  }
+  std::vector<float> third_result() { return third_.buffers().output(0).get<float>(0); }
+
+ private:
+  ConformingGang third_;
+  std::vector<function::ShardedBuffer> made_by_first_ = {first().buffers().output(0).view()};
+};
+
+TEST_F(PjrtFurtherAheadTest, AllAreWithThePluginBehindTheFirstAndReadWhatStandsAheadOfThem) {
+  EXPECT_EQ(run_all(), 3u);
+
+  EXPECT_EQ(executes(), 3u);
+  EXPECT_EQ(ends_[2].begin_ns, ends_[1].end_ns);
+}
+
+TEST_F(PjrtFurtherAheadTest, AllAreForgottenAtOnce) {
+  const std::size_t alive = fake().alive();
+  std::size_t left = 0;
+  world().on_control([&] {
+    start_all_told();
+    backend().forget_next();
+    left = fake().alive();
+    start(work_of_second());
+    start(work_of_third());
+  });
+  wait_for_ends(3);
+
+  EXPECT_EQ(left, alive);
+  EXPECT_EQ(executes(), 5u);
+  EXPECT_EQ(third_result(), kTwiceDoubled);
+}
+
+TEST_F(PjrtFurtherAheadTest, NoneIsEnqueuedBehindOneThatDidNotGo) {
+  fake().fail(abi::Call::kLoadedExecutableExecute, 2, abi::ErrorCode::kResourceExhausted, "full");
+
+  EXPECT_EQ(run_all(), 2u);
+
+  EXPECT_EQ(executes(), 4u);
+}
+
+TEST_F(PjrtFurtherAheadTest, NoneIsEnqueuedWhosePlaceCountsOthersThanThoseThatWent) {
+  EXPECT_EQ(run_all(3), 2u);
+
+  EXPECT_EQ(executes(), 3u);
 }
 
 TEST_F(PjrtAheadTest, OneThatIsForgottenLeavesNothingAndRunsLaterAsAnyOther) {
