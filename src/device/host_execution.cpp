@@ -17,11 +17,9 @@ using program::kNone;
 
 namespace {
 
-/// Kernel time, as estimated, after which other messages get their turn.
-constexpr std::uint64_t kBurstNs = 1'000'000;
-/// The same where gangs are foreseen: those keep their device busy while others have their turn,
-/// and nobody waits longer for one than they take.
-constexpr std::uint64_t kAheadBurstNs = 150'000;
+/// Kernel time, as estimated, after which other messages get their turn. Where gangs are foreseen
+/// it comes early: those keep their device busy meanwhile, which takes about as long.
+constexpr std::uint64_t longest_burst_ns(bool foresees) { return foresees ? 150'000 : 1'000'000; }
 /// What it costs to free an array that a plugin has made.
 constexpr std::uint64_t kFreeNs = 500;
 /// Estimated time of short gangs after which the clock is read.
@@ -69,8 +67,7 @@ bool HostCore::advance() {
         if (covers(blocked_, all_devices_)) break;
         continue;
       }
-      if (burst_ns > (foresees() ? kAheadBurstNs : kBurstNs) ||
-          (burst_ns > 0 && SEAWAY_FAULT(kHostYields))) {
+      if (burst_ns > longest_burst_ns(foresees()) || (burst_ns > 0 && SEAWAY_FAULT(kHostYields))) {
         has_more = true;
         break;
       }
@@ -125,8 +122,7 @@ bool HostCore::run_entry(std::uint64_t sequence, std::uint64_t& burst_ns) {
     }
     if (entry.state == Entry::State::kDone) return true;
     if (entry.state == Entry::State::kRunning) return false;
-    const bool yields =
-        burst_ns > (foresees() ? kAheadBurstNs : kBurstNs) || SEAWAY_FAULT(kHostYields);
+    const bool yields = burst_ns > longest_burst_ns(foresees()) || SEAWAY_FAULT(kHostYields);
     if (yields || !is_ready(*entry.part, entry.gang)) return false;
   }
 }

@@ -3,7 +3,6 @@
 #include "pjrt/pjrt_backend.hpp"
 
 #include <algorithm>
-#include <array>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
@@ -247,18 +246,17 @@ bool PjrtBackend::enqueue(const device::ForeseenGang& next, const PjrtExecutable
       executable->expected_ns() > limits_.here_alone_ns) {
     return false;
   }
-  std::array<PjrtExecutable::Made, 64> few;
-  std::vector<PjrtExecutable::Made> many;
-  if (next.sources.size() > few.size()) many.resize(next.sources.size());
-  const std::span<PjrtExecutable::Made> made =
-      many.empty() ? std::span(few).first(next.sources.size()) : std::span(many);
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    const auto [places, output] = next.sources[i];
-    if (places == 0) continue;
-    made[i] = {places > ahead_.size() ? &running : ahead_[ahead_.size() - places].launch.get(),
-               output};
+  made_.clear();
+  for (const auto [places, output] : next.sources) {
+    const PjrtExecutable::Launch* by = nullptr;
+    if (places > ahead_.size()) {
+      by = &running;
+    } else if (places > 0) {
+      by = ahead_[ahead_.size() - places].launch.get();
+    }
+    made_.push_back({by, output});
   }
-  auto launch = executable->enqueue(next.work.operands, next.work.devices(), made);
+  auto launch = executable->enqueue(next.work.operands, next.work.devices(), made_);
   if (!launch) return false;
   ahead_.push_back(
       {next.work.stamp, next.work.gang, executable->shared_from_this(), std::move(launch)});

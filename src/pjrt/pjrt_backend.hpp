@@ -94,8 +94,9 @@ class PjrtBackend final : public device::Backend {
   device::CpuBackend host_;
   const std::shared_ptr<Shared> shared_;
   std::unique_ptr<actor::Background> gangs_, compilations_;  // None after close().
-  std::deque<Ahead> ahead_;        // While there are any, Shared::runs_here is set.
-  std::uint64_t last_end_ns_ = 0;  // Of what ran here.
+  std::deque<Ahead> ahead_;                 // While there are any, Shared::runs_here is set.
+  std::vector<PjrtExecutable::Made> made_;  // Scratch of enqueue().
+  std::uint64_t last_end_ns_ = 0;           // Of what ran here.
 };
 
 }  // namespace seaway::pjrt

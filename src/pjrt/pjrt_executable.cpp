@@ -20,7 +20,7 @@ constexpr std::uint64_t kLaunchNs = 50'000;
 /// Of a program that no second core makes faster: one does it in about a tenth of a millisecond.
 constexpr double kShortOperations = 1e7;
 constexpr std::size_t kShortBytes = 2'000'000;
-/// What XLA runs without sharing it out.
+/// What XLA runs without sharing it out (its ThunkExecutor).
 constexpr std::size_t kSequentialKernels = 8;
 /// Programs whose text is longer are rarely short.
 constexpr std::size_t kShortText = 16 << 10;

@@ -332,6 +332,9 @@ class TrainingTest(unittest.TestCase):
     def test_steps_on_another_batch_each_are_those_of_the_plugin_itself_bit_by_bit(self):
         self.check_that_it_is_the_plugins("sums", Path(__file__).with_name("batches.py"))
 
+    def test_short_programs_on_one_core_are_the_plugins_on_all_bit_by_bit(self):
+        self.check_that_it_is_the_plugins("digest", Path(__file__).with_name("networks.py"), "24")
+
     def test_random_calls_read_what_they_do_on_the_plugin_itself_bit_by_bit(self):
         for seed in ("1", "2"):
             with self.subTest(seed=seed):

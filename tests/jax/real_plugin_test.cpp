@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <thread>
+
+#include "base/one_core.hpp"
 #include "base/real_disk.hpp"
 #include "pjrt/client.hpp"
 #include "pjrt/compile_options.hpp"
@@ -53,6 +57,35 @@ TEST_P(RealPluginTest, AgreesWithTheReferenceOnRandomFunctions) {
     const function::AxisSizes& axes = meshes[seed % meshes.size()];
     compare(all, function::RandomGraph(seed, axes).build(), axes, seed);
   }
+}
+
+TEST(RealPluginOnOneCore, ShortFunctionsGiveWhatTheyGiveOnAll) {
+  const Target all = target(1, InputWay::kLent);
+  Target both = all;
+  run_on_one_core([&] { both.narrow = Client::make(all.client->plugin(), 1).value(); });
+  ASSERT_EQ(both.narrow != nullptr, std::thread::hardware_concurrency() > 1);
+  const function::AxisSizes axes;
+  std::size_t narrow = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const function::Graph graph = function::RandomGraph(seed, axes).build();
+    const auto wide_one = PjrtExecutable::compile(all, graph, axes).value();
+    const auto short_one = PjrtExecutable::compile(both, graph, axes).value();
+    narrow += &short_one->client() == both.narrow.get();
+    function::TestRun expected(wide_one, 1), actual(short_one, 1);
+    fill(expected, seed, 1);
+    fill(actual, seed, 1);
+    expected.run();
+    actual.run();
+    for (std::size_t o = 0; o < graph.outputs.size(); ++o) {
+      const std::size_t bytes = graph.output_type(o).bytes();
+      if (bytes == 0) continue;
+      EXPECT_EQ(
+          std::memcmp(actual.output(o).view().shard(0), expected.output(o).view().shard(0), bytes),
+          0)
+          << "seed " << seed << ", output " << o;
+    }
+  }
+  EXPECT_EQ(narrow > 0, both.narrow != nullptr);
 }
 
 TEST_P(RealPluginTest, TakesMoreGangsWithCollectivesThanItCouldBearAtOnce) {

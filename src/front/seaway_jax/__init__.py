@@ -7,7 +7,8 @@ registers Seaway's PJRT plugin as platform "seaway":
 
 Without a cluster SEAWAY_JAX_BACKEND names a PJRT plugin (XLA's for CPUs, say) whose devices this
 process serves itself; SEAWAY_JAX_ISLANDS and SEAWAY_JAX_DEVICES say how many. SEAWAY_TENANT and
-SEAWAY_WEIGHT say in whose name, and with which share of the devices' time.
+SEAWAY_WEIGHT say in whose name, and with which share of the devices' time; SEAWAY_JAX_AHEAD says
+with how many runs in flight a call waits.
 
 seaway_jax.program has a block of calls of jitted functions leave as one program.
 """

@@ -15,7 +15,8 @@
 
 namespace seaway::function {
 
-/// Grows a random graph; every value holds integers of at most a few thousand.
+/// Grows a random graph; every value holds integers of at most a few thousand. Without axes it has
+/// no collectives.
 class RandomGraph {
  public:
   RandomGraph(std::uint64_t seed, AxisSizes axes) : random_(seed, 11), axes_(std::move(axes)) {
@@ -275,6 +276,7 @@ class RandomGraph {
   }
 
   void grow_collective() {
+    if (axes_.empty()) return;
     const ValueId x = number();
     TensorType type = graph_.type(x);
     const auto& [axis, size] = axes_[random_.below(axes_.size())];

@@ -47,13 +47,15 @@ class PjrtAheadTest : public ::testing::Test {
     work.is_alone = is_alone;
     return work;
   }
-  GangWork work_of_second() {
-    GangWork work = second_.work();
-    work.stamp = 2;
+  /// Gang `stamp`, which reads what the first makes.
+  GangWork work_behind_first(ConformingGang& gang, Stamp stamp) {
+    GangWork work = gang.work();
+    work.stamp = stamp;
     work.is_alone = true;
     work.operands = made_;
     return work;
   }
+  GangWork work_of_second() { return work_behind_first(second_, 2); }
   /// Starts the first, behind which the second stands.
   void start_first() {
     GangWork first = work_of_first();
@@ -202,13 +204,7 @@ TEST_F(PjrtAheadTest, WhatOneHoldsThatWasAheadIsWhatItHasRead) {
 class PjrtFurtherAheadTest : public PjrtAheadTest {
  protected:
   PjrtFurtherAheadTest() : third_(executable(), {0}) { warm_up(); }
-  GangWork work_of_third() {
-    GangWork work = third_.work();
-    work.stamp = 3;
-    work.is_alone = true;
-    work.operands = made_by_first_;
-    return work;
-  }
+  GangWork work_of_third() { return work_behind_first(third_, 3); }
   void start_all_told(std::uint32_t place_of_third = 2) {
     const std::vector<function::ShardedBuffer> nowhere(1);
     const std::vector<ForeseenGang::Source> of_second = {{.places_ahead = 1}};
@@ -246,7 +242,6 @@ class PjrtFurtherAheadTest : public PjrtAheadTest {
 
  private:
   ConformingGang third_;
-  std::vector<function::ShardedBuffer> made_by_first_ = {first().buffers().output(0).view()};
 };
 
 TEST_F(PjrtFurtherAheadTest, AllAreWithThePluginBehindTheFirstAndReadWhatStandsAheadOfThem) {
