@@ -118,9 +118,9 @@ void Silo::lose_owner(SiloId lost) {
 
 /// A part of the tree is gone: who is above it hears of it, and who is below is asked by nobody.
 void Silo::lose_reductions(SiloId lost) {
-  std::vector<std::uint64_t> ids;
+  std::vector<std::pair<SiloId, std::uint64_t>> ids;
   for (const auto& [id, node] : nodes_) ids.push_back(id);
-  for (const std::uint64_t id : ids) {
+  for (const auto& id : ids) {
     const auto found = nodes_.find(id);
     if (found == nodes_.end()) continue;
     ReductionNode& node = *found->second;

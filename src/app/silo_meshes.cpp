@@ -64,6 +64,7 @@ void Silo::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal::
   mesh->hosts = std::move(order.placement.hosts);
   mesh->owner_silo = wiring_.id;
   mesh->client = client;
+  mesh->tenant = tenant_of(owner.get(), client);
   if (owner) mesh->owner = owner->member_name();
   const auto members = static_cast<std::uint32_t>(mesh->hosts.size());
   OwnedMesh& owned =
@@ -88,6 +89,7 @@ void Silo::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal::
   // The name comes first: whoever finds it finds members that live, or are about to.
   Envelope publish;
   publish.kind = Kind::kPublish;
+  publish.tenant = owned.mesh->tenant;
   publish.member = {owned.mesh->id, 0};
   publish.parcel = std::make_shared<Parcel>();
   publish.parcel->mesh = owned.mesh;
@@ -96,11 +98,19 @@ void Silo::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal::
 }
 
 void Silo::on_publish(const Envelope& envelope) {
-  const auto [found, is_new] = names_.emplace(envelope.parcel->name, envelope.parcel->mesh);
   Envelope answer;
   answer.kind = Kind::kPublished;
   answer.member = envelope.member;
-  if (!is_new) {
+  const std::pair key(envelope.tenant, envelope.parcel->name);
+  const auto found = names_.find(key);
+  if (found == names_.end() && names_.size() >= wiring_.limits.names_max) {
+    answer.status = resource_exhausted("registry: name \"" + envelope.parcel->name +
+                                       "\" refused: " + std::to_string(names_.size()) + " of " +
+                                       std::to_string(wiring_.limits.names_max) +
+                                       " names are in use; stop actors that have one");
+  } else if (found == names_.end()) {
+    names_.emplace(key, envelope.parcel->mesh);
+  } else {
     answer.status =
         invalid_argument("the name \"" + envelope.parcel->name + "\" is taken by " +
                          found->second->type->name + "; choose another one, or stop those actors");
@@ -132,7 +142,7 @@ void Silo::on_published(const Envelope& envelope) {
 }
 
 void Silo::on_unpublish(const Envelope& envelope) {
-  const auto found = names_.find(envelope.parcel->name);
+  const auto found = names_.find({envelope.tenant, envelope.parcel->name});
   if (found != names_.end() && found->second->id == envelope.member.mesh) names_.erase(found);
 }
 
@@ -147,6 +157,7 @@ void Silo::find(Member* caller, std::uint32_t client, const std::string& name,
   wheel_.add(call, call.deadline_ns);
   Envelope envelope;
   envelope.kind = Kind::kFind;
+  envelope.tenant = tenant_of(caller, client);
   envelope.call = call.id;
   envelope.parcel = std::make_shared<Parcel>();
   envelope.parcel->name = name;
@@ -157,10 +168,13 @@ void Silo::on_find(const Envelope& envelope) {
   Envelope answer;
   answer.kind = Kind::kFound;
   answer.call = envelope.call;
-  const auto found = names_.find(envelope.parcel->name);
+  const auto found = names_.find({envelope.tenant, envelope.parcel->name});
   if (found == names_.end()) {
+    const auto known = std::count_if(names_.begin(), names_.end(), [&envelope](const auto& entry) {
+      return entry.first.first == envelope.tenant;
+    });
     answer.status = not_found("no actors are named \"" + envelope.parcel->name + "\"; " +
-                              std::to_string(names_.size()) + " names are known");
+                              std::to_string(known) + " names are known");
   } else {
     answer.parcel = std::make_shared<Parcel>();
     answer.parcel->mesh = found->second;
@@ -204,6 +218,7 @@ void Silo::on_started(Envelope& envelope) {
     for (const Start& start : envelope.parcel->starts) {
       Envelope stop;
       stop.kind = Kind::kStop;
+      stop.tenant = envelope.parcel->mesh->tenant;
       stop.member = {envelope.member.mesh, start.index};
       stop.status = actor_lost("its parent has ended");
       post(envelope.from, std::move(stop));
@@ -274,6 +289,7 @@ void Silo::stop_member(const OwnedMesh& owned, std::uint32_t index, std::uint64_
                        const Status& cause) {
   Envelope stop;
   stop.kind = Kind::kStop;
+  stop.tenant = owned.mesh->tenant;
   stop.member = {owned.mesh->id, index};
   stop.number = until_ns;
   stop.status = cause;
@@ -438,6 +454,7 @@ void Silo::forget_owned(std::uint64_t mesh) {
   if (!owned.name.empty() && !SEAWAY_MUTANT("a name outlives its actors")) {
     Envelope unpublish;
     unpublish.kind = Kind::kUnpublish;
+    unpublish.tenant = owned.mesh->tenant;
     unpublish.member = {mesh, 0};
     unpublish.parcel = std::make_shared<Parcel>();
     unpublish.parcel->name = owned.name;
@@ -490,6 +507,7 @@ void Silo::stop(Member* caller, std::uint32_t client, const internal::Members& m
   wheel_.add(call, call.deadline_ns);
   Envelope envelope;
   envelope.kind = Kind::kStopMesh;
+  envelope.tenant = tenant_of(caller, client);
   envelope.member = {members.mesh->id, 0};
   envelope.call = call.id;
   envelope.deadline_ns = deadline_ns;
@@ -502,7 +520,9 @@ void Silo::stop(Member* caller, std::uint32_t client, const internal::Members& m
 
 void Silo::on_stop_mesh(const Envelope& envelope) {
   const auto found = owned_.find(envelope.member.mesh);
-  if (found == owned_.end()) return answer_call(envelope.from, envelope.call, Status());
+  if (found == owned_.end() || found->second.mesh->tenant != envelope.tenant) {
+    return answer_call(envelope.from, envelope.call, Status());
+  }
   OwnedMesh& owned = found->second;
   auto request = std::make_unique<StopRequest>();
   request->from = envelope.from;
@@ -534,7 +554,7 @@ void Silo::on_stop_due(StopRequest& request) {
   }
 }
 
-void Silo::kill(const internal::Members& members, const Status& cause) {
+void Silo::kill(std::uint64_t tenant, const internal::Members& members, const Status& cause) {
   if (!members.mesh) return;
   const Route& route = route_to(members.mesh);
   for (std::uint32_t i = 0; i < members.count; ++i) {
@@ -542,10 +562,15 @@ void Silo::kill(const internal::Members& members, const Status& cause) {
     if (index >= route.places.size()) continue;
     Envelope stop;
     stop.kind = Kind::kStop;
+    stop.tenant = tenant;
     stop.member = {members.mesh->id, index};
     stop.status = cause.ok() ? actor_lost("killed") : cause;
     post(route.places[index].silo, std::move(stop));
   }
+}
+
+void Silo::open_client(std::uint32_t client, std::uint64_t tenant) {
+  client_tenants_[client] = tenant;
 }
 
 void Silo::close_client(std::uint32_t client) {
@@ -567,6 +592,7 @@ void Silo::close_client(std::uint32_t client) {
   // Its executors may be gone already.
   watches_.erase(watches_.lower_bound(std::uint64_t{client} << 32),
                  watches_.upper_bound(std::uint64_t{client} << 32 | UINT32_MAX));
+  client_tenants_.erase(client);
   flush();
 }
 
