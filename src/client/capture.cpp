@@ -6,6 +6,8 @@
 #include <atomic>
 #include <utility>
 
+#include "base/limits.hpp"
+
 namespace seaway::client {
 namespace {
 
@@ -41,7 +43,11 @@ Result<TensorType> global_type(const TensorType& shard, const NamedSharding& sha
         return invalid_argument(sharding.spec().to_string() + " names axis \"" + axis +
                                 "\", which " + sharding.mesh().to_string() + " does not have");
       }
-      type.shape[d] *= sharding.mesh().axes()[static_cast<std::size_t>(index)].second;
+      const std::int64_t size = sharding.mesh().axes()[static_cast<std::size_t>(index)].second;
+      if (!__builtin_mul_overflow(type.shape[d], size, &type.shape[d])) continue;
+      return invalid_argument("dimension " + std::to_string(d) + " of " + to_string(shard) +
+                              " times the " + std::to_string(size) + " devices of axis \"" + axis +
+                              "\" is larger than " + std::to_string(INT64_MAX));
     }
   }
   if (Status status = sharding.validate(type); !status.ok()) return status;
@@ -296,6 +302,11 @@ Result<std::shared_ptr<ProgramRecord>> Capture::finish(std::span<const Traced> o
     }
   }
   if (!mistake_.ok()) return mistake_;
+  if (Status status = limits::check(limits::kProgramOutputs, graph.outputs.size(),
+                                    "program \"" + graph.name + "\"");
+      !status.ok()) {
+    return status;
+  }
   graph.donated.assign(graph.parameters.size(), false);
   for (const std::uint32_t parameter : donated_) {
     if (parameter >= graph.parameters.size()) {

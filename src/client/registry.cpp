@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/limits.hpp"
 #include "client/frames.hpp"
 #include "client/session.hpp"
 
 namespace seaway::client {
 
 Result<std::shared_ptr<SliceRecord>> Session::find_slice(const Mesh& mesh) {
+  if (Status status = limits::check_mesh(mesh); !status.ok()) return status;
   const SliceId slice = mesh.slice();
   if (slice == 0) {
     if (debug()) return std::shared_ptr<SliceRecord>();

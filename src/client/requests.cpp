@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "actor/handler_scope.hpp"
+#include "base/limits.hpp"
 #include "client/frames.hpp"
 #include "client/session.hpp"
 
@@ -30,7 +31,8 @@ std::vector<std::uint32_t> read_binding(const std::string& text) {
 }  // namespace
 
 Status Session::open() {
-  if (!wiring_.engine) return {};
+  Status status = limits::check_name(options_.tenant, "name of a tenant", limits::kTenantBytes);
+  if (!status.ok() || !wiring_.engine) return status;
   return ask("connect",
              [this](std::uint64_t request) { return frames::hello(id(), request, options_); })
       .status();
@@ -102,6 +104,10 @@ void Session::on_request_timeout(std::uint64_t request, std::uint64_t timeout_ns
 Result<std::shared_ptr<SliceRecord>> Session::acquire_slice(const SliceRequest& request) {
   std::vector<MeshAxis> axes = request.mesh;
   if (axes.empty() && request.devices > 1) axes = {{"devices", request.devices}};
+  Status fits = limits::check_axes(axes);
+  if (fits.ok()) fits = limits::check(limits::kMeshDevices, request.devices, "slice");
+  if (fits.ok()) fits = limits::check_name(request.kind, "kind of a slice's devices");
+  if (!fits.ok()) return fits;
   std::string wanted = "mesh(";
   std::int64_t product = 1;
   for (std::size_t i = 0; i < axes.size(); ++i) {

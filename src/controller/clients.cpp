@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/check.hpp"
+#include "base/limits.hpp"
 #include "base/mutant.hpp"
 #include "controller/records.hpp"
 
@@ -68,10 +69,9 @@ Status ControllerCore::check_hello(ClientId client, const std::string& tenant) c
     return invalid_argument("client " + std::to_string(client) +
                             " has said hello before; connect anew, ids are used once");
   }
-  if (tenant.size() > options_.limits.tenant_bytes_max) {
-    return invalid_argument("the name of a tenant has " + std::to_string(tenant.size()) +
-                            " bytes; the limit is " +
-                            std::to_string(options_.limits.tenant_bytes_max));
+  if (Status status = limits::check_name(tenant, "name of a tenant", limits::kTenantBytes);
+      !status.ok()) {
+    return status;
   }
   const bool is_new = std::none_of(tenants_.begin(), tenants_.end(),
                                    [&tenant](const auto& known) { return known->name == tenant; });

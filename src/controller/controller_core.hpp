@@ -41,7 +41,6 @@ struct ControllerLimits {
   std::uint64_t ids_open_max = std::uint64_t{1} << 23;
   std::size_t definitions_max = 100'000;  // Functions, programs, specs and slices of one client.
   std::size_t tenants_max = 10'000;       // That have ever said hello.
-  std::size_t tenant_bytes_max = 256;     // Of one's name.
   std::size_t old_names_max = 4096;       // Of functions and programs of clients that are gone.
   /// How often a run that failed of a loss is run again; 0: never.
   std::uint32_t reruns_max = 3;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/limits.hpp"
 #include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "controller/records.hpp"
@@ -73,9 +74,10 @@ void ControllerCore::acquire_slice(ClientId client, std::uint64_t request, Slice
           invalid_argument("slice " + std::to_string(id) + " is not yours to name"));
     return;
   }
-  if (Status status = count_definition(client); !status.ok()) {
-    return reply(client, request, std::move(status));
-  }
+  Status status = limits::check_mesh(Mesh(id, wanted.axes));
+  if (status.ok()) status = limits::check_name(wanted.kind, "kind of a slice's devices");
+  if (status.ok()) status = count_definition(client);
+  if (!status.ok()) return reply(client, request, std::move(status));
   auto binding = binder_.acquire(client, id, wanted);
   if (!binding.ok()) {
     return reply(client, request, explain_unbound(binding.status()));
