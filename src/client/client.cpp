@@ -113,17 +113,16 @@ Result<Function> Client::capture_function(std::string name, const TensorBody& bo
   auto graph = function::capture(name, axes, parameters, body);
   if (!takes) return takes_another_number(name, parameters.size());
   if (!graph.ok()) return graph.status();
-  client::FunctionRecord record;
-  record.info.name = std::move(name);
-  record.info.parameters = std::move(parameters);
+  auto function = std::make_shared<client::FunctionDefinition>();
+  function->info.name = std::move(name);
+  function->info.parameters = std::move(parameters);
   for (std::size_t i = 0; i < graph->outputs.size(); ++i) {
-    record.info.outputs.push_back(graph->output_type(i));
+    function->info.outputs.push_back(graph->output_type(i));
   }
-  record.info.axes = std::move(axes);
-  record.graph = std::move(graph).value();
-  record.mesh = std::move(options.mesh);
-  record.specs = {std::move(options.in), std::move(options.out)};
-  auto defined = session().define_function(std::move(record));
+  function->info.axes = std::move(axes);
+  function->graph = std::move(graph).value();
+  auto defined = session().define_function(std::move(function), std::move(options.mesh),
+                                           {std::move(options.in), std::move(options.out)});
   if (!defined.ok()) return defined.status();
   return Function(std::move(defined).value());
 }

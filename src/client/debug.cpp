@@ -39,7 +39,7 @@ class Evaluation {
 
   Status run_node(std::size_t index) {
     const program::Node& node = program_.graph.nodes[index];
-    const FunctionRecord& function = *program_.functions.at(node.function);
+    const FunctionDefinition& function = *program_.functions.at(node.function);
     if (function.foreign) {
       return unimplemented("function " + function.info.name +
                            " is a foreign program, which only devices with a compiler of their "

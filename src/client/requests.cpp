@@ -33,9 +33,13 @@ std::vector<std::uint32_t> read_binding(const std::string& text) {
 Status Session::open() {
   Status status = limits::check_name(options_.tenant, "name of a tenant", limits::kTenantBytes);
   if (!status.ok() || !wiring_.engine) return status;
-  return ask("connect",
-             [this](std::uint64_t request) { return frames::hello(id(), request, options_); })
-      .status();
+  const auto answer = ask(
+      "connect", [this](std::uint64_t request) { return frames::hello(id(), request, options_); });
+  if (!answer.ok()) return answer.status();
+  std::uint64_t most = 0;
+  std::from_chars(answer->data(), answer->data() + answer->size(), most);
+  definitions_max_.store(most, std::memory_order_relaxed);
+  return {};
 }
 
 std::uint64_t Session::request_timeout_ns() const {
@@ -134,6 +138,7 @@ Result<std::shared_ptr<SliceRecord>> Session::acquire_slice(const SliceRequest& 
   }
   const SliceId slice = next_id();
   if (slice == 0) return no_ids();
+  if (Status status = count_definition("slice"); !status.ok()) return status;
   std::vector<std::uint32_t> binding;
   if (wiring_.engine && !debug()) {
     SliceRequest full = request;
@@ -143,7 +148,10 @@ Result<std::shared_ptr<SliceRecord>> Session::acquire_slice(const SliceRequest& 
     const auto answer = ask(what, [this, slice, &full](std::uint64_t number) {
       return frames::acquire_slice(id(), number, slice, full);
     });
-    if (!answer.ok()) return answer.status();
+    if (!answer.ok()) {
+      uncount_definition();
+      return answer.status();
+    }
     binding = read_binding(*answer);
   }
   auto record = std::make_shared<SliceRecord>();
@@ -160,6 +168,15 @@ Status Session::release_slice(SliceRecord& slice) {
   if (slice.is_released.exchange(true)) {
     return invalid_argument("slice " + name_of(name) + " has been released already");
   }
+  std::shared_ptr<SliceRecord> known;  // Goes without the lock.
+  {
+    std::lock_guard guard(names_mutex_);
+    if (const auto found = slices_.find(name); found != slices_.end()) {
+      known = std::move(found->second);
+      slices_.erase(found);
+    }
+  }
+  if (!wiring_.ids) uncount_definition();
   if (!wiring_.engine || debug()) return {};
   return ask("release slice " + name_of(name),
              [this, name](std::uint64_t request) {

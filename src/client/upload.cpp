@@ -238,7 +238,10 @@ Record* Session::begin_put(const ArraySpec& wanted, std::shared_ptr<SpecRecord> 
                            ArrayId array, transport::Payload payload) {
   SpecRecord& spec = *known;
   const std::uint64_t bytes = wanted.type.bytes();
-  ensure_defined(spec);
+  if (Status status = ensure_defined(spec); !status.ok()) {
+    upload_bytes_.fetch_sub(bytes);
+    return refuse_put(wanted, std::move(status));
+  }
   Record* record = Record::make(std::move(known), 1);
   record->is_run = false;
   record->id = record->first = array;
