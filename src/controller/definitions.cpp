@@ -265,7 +265,7 @@ void ControllerCore::lower(Program& program) {
     if (slice == slices_.end() || slice->second->client != program.client) {
       return invalid_argument("program " + program.graph.name + " uses slice " +
                               std::to_string(sequence_of(mesh.slice())) +
-                              ", which is not one of this client's");
+                              ", which is not one of this client's, or was released");
     }
     // A run that was enqueued before its slice was released keeps it from going.
     SEAWAY_CHECK(!slice->second->is_gone, mesh.slice());

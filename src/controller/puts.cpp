@@ -20,7 +20,7 @@ Status ControllerCore::define_spec(ClientId client, std::uint64_t id, ArraySpec 
   }
   if (slice == slices_.end() || slice->second->client != client) {
     return invalid_argument("spec " + std::to_string(sequence_of(id)) +
-                            " is over a slice that is not this client's");
+                            " is over a slice that is not this client's, or was released");
   }
   if (Status status = spec.sharding.validate(spec.type); !status.ok()) return status;
   const Mesh& mesh = spec.sharding.mesh();
@@ -88,7 +88,8 @@ void ControllerCore::put(ClientId client_id, ArrayId id, std::uint64_t spec_id) 
         {id, undefined(client_id, spec_id,
                        invalid_argument(
                            "array " + std::to_string(sequence_of(id)) +
-                           " is put with a sharding over a slice that is not this client's"))});
+                           " is put with a sharding over a slice that is not this client's, or "
+                           "was released"))});
     return;
   }
   const bool is_new = !arrays_.contains(id);
