@@ -38,11 +38,10 @@
 #    to the device any more. A slice that lies on it is bound anew, as soon as nothing of it is in
 #    flight, to devices that are there; where there are none, its runs end with DEVICE_LOST. Words
 #    that crossed (launches, puts) are followed as any others, and fail where they need the device.
-#  - end of definitions: `forget` names plans that no launch will name again, once all their parts
-#    have been reported finished, and clients that have gone and of which nothing is unfinished. It
-#    comes behind all that the controller ever says of them. `free`s of their arrays may still be on
-#    the way from scheduler to host, and edges of their cancelled parts between hosts: a host keeps a
-#    plan until its last part is over. A repeat means nothing.
+#  - end of definitions: a client's `forget` record follows all that names the function, program or
+#    spec. The controller forgets it when no unfinished run, live array or other definition needs it.
+#    `forget` names it behind all else about it, and clients and plans likewise. `free`s of arrays and
+#    edges of cancelled parts may be under way: a host keeps a plan until its last part is over.
 #  - requests with a reply (acquire, release, why, stats ...) carry a request number of the
 #    client's; there is exactly one `reply` to each.
 
@@ -283,7 +282,7 @@ struct Hello {
   tenant @0 :Text;
   weight @1 :UInt32;
   # Share of the tenant in devices' time; the last client to say so wins. 0: leave it as it is.
-  request @2 :UInt64;
+  request @2 :UInt64;  # Its reply says the most live definitions, as a number.
   waitsWhenFull @3 :Bool;
   # A put over the quota waits for room until it is cancelled; else it is refused at once.
 }
@@ -327,6 +326,7 @@ struct ClientRecord {
                  # first & 2: a large value may be offered
     cancel @4;   # id = run, or array whose put has waited for room long enough
     got @5;      # id = request: it has the value that it asked for; only where hosts may be lost
+    forget @6;   # id = function, program or spec that the client names no more
   }
   id @1 :UInt64;
   object @2 :UInt64;
@@ -414,6 +414,7 @@ struct Forget {
   clients @0 :List(UInt32);
   # Whose functions and specs go: all whose ids begin with the client's number.
   plans @1 :List(UInt64);
+  definitions @2 :List(UInt64);  # Functions and specs.
 }
 
 struct LaunchBatch {
@@ -590,8 +591,7 @@ struct DeviceCommand {
 
 struct WhyQuestion {
   request @0 :UInt64;
-  stamp @1 :UInt64;
-  # 0: everything.
+  stamp @1 :UInt64;  # 0: everything.
 }
 struct WhyAnswer {
   request @0 :UInt64;

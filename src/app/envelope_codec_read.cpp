@@ -6,16 +6,18 @@
 #include "app.capnp.h"
 #include "app/envelope_codec.hpp"
 #include "app/envelope_codec_places.hpp"
+#include "base/limits.hpp"
 #include "wire/frame_reader.hpp"
 #include "wire/status_codec.hpp"
 
 namespace seaway::app {
 namespace {
 
-/// Most members of a mesh, as of a silo; and longest name.
-constexpr std::size_t kMembersMax = 1u << 22;
-constexpr std::size_t kNameBytesMax = 4096;
-constexpr std::size_t kAxesMax = 16;
+using limits::of_stranger;
+
+Status check_text(capnp::Text::Reader name, std::string_view what) {
+  return of_stranger(limits::check_name({name.begin(), name.size()}, what));
+}
 
 std::string text(std::uint64_t number) { return std::to_string(number); }
 
@@ -158,12 +160,14 @@ class Decoder {
 
   static Status read_axes(capnp::List<schema::ActorAxis>::Reader in,
                           std::vector<Placement::Axis>& out) {
-    if (in.size() > kAxesMax) {
-      return protocol_error("actors have " + text(in.size()) + " axes; the limit is " +
-                            text(kAxesMax));
+    Status status = of_stranger(limits::check(limits::kMeshAxes, in.size(), "mesh of actors"));
+    for (const auto axis : in) {
+      if (!status.ok()) return status;
+      const capnp::Text::Reader name = axis.getName();
+      status = check_text(name, "axis of a mesh of actors");
+      out.push_back({std::string(name.begin(), name.size()), axis.getSize()});
     }
-    for (const auto axis : in) out.push_back({axis.getName().cStr(), axis.getSize()});
-    return {};
+    return status;
   }
 
   /// A class that is the same here is that one. Of another, or of one that is not known, enough is
@@ -175,9 +179,8 @@ class Decoder {
       return status.ok() && !type ? protocol_error("a type of actors is none") : status;
     }
     const capnp::Text::Reader full_name = in.getFullName(), name = in.getName();
-    if (full_name.size() > kNameBytesMax || name.size() > kNameBytesMax) {
-      return protocol_error("a class has a name of " + text(full_name.size()) +
-                            " bytes; the limit is " + text(kNameBytesMax));
+    for (const capnp::Text::Reader one : {full_name, name}) {
+      if (Status status = check_text(one, "class of actors"); !status.ok()) return status;
     }
     if (types_) type = types_->find({full_name.begin(), full_name.size()});
     if (type && type->fingerprint == in.getFingerprint()) return {};
@@ -211,11 +214,8 @@ class Decoder {
     mesh->type = actor_types_[in.getType() - 1];
     // Each part is asked for once: reading it again counts against the limits of the frame.
     const auto hosts = in.getHosts();
-    if (hosts.size() > kMembersMax) {
-      return protocol_error("a mesh has " + text(hosts.size()) + " members; the limit is " +
-                            text(kMembersMax));
-    }
-    Status status = read_axes(in.getAxes(), mesh->axes);
+    Status status = of_stranger(limits::check(limits::kMembers, hosts.size(), "mesh of actors"));
+    if (status.ok()) status = read_axes(in.getAxes(), mesh->axes);
     if (!status.ok()) return status;
     read_numbers(hosts, mesh->hosts);
     for (const std::uint32_t host : mesh->hosts) {
@@ -286,13 +286,11 @@ class Decoder {
     if (!status.ok()) return status;
     const auto members = in.getMembers();
     const capnp::Text::Reader name = in.getName();
-    if (members.size() > kMembersMax || name.size() > kNameBytesMax) {
-      return protocol_error("a list of " + text(members.size()) + " members and a name of " +
-                            text(name.size()) + " bytes; the limits are " + text(kMembersMax) +
-                            " and " + text(kNameBytesMax));
-    }
+    status = of_stranger(limits::check(limits::kMembers, members.size(), "list of members"));
+    if (status.ok()) status = check_text(name, "name of a mesh of actors");
+    if (!status.ok()) return status;
     read_numbers(members, out.members);
-    out.name = name.cStr();
+    out.name.assign(name.begin(), name.size());
     if (in.hasDeath()) status = read_death(in.getDeath(), out.death);
     if (status.ok() && in.hasCombine()) status = read_combine(in.getCombine(), out);
     read_numbers(in.getChildren(), out.children);

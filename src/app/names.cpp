@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "base/limits.hpp"
 #include "base/random.hpp"
 #include "seaway/app/actor.hpp"
 
@@ -12,6 +13,8 @@ Placement Placement::each(std::string axis, std::uint32_t count) const {
   Placement more;
   more.axes = axes;
   more.axes.push_back({std::move(axis), count});
+  // spawn() says that these are too many; the axes tell it how many.
+  if (count > 0 && hosts.size() > limits::kMembers.max / count) return more;
   more.hosts.reserve(hosts.size() * count);
   for (const std::uint32_t host : hosts) more.hosts.insert(more.hosts.end(), count, host);
   return more;

@@ -6,14 +6,32 @@
 #include "app/mesh_request.hpp"
 #include "app/silo.hpp"
 #include "base/check.hpp"
+#include "base/limits.hpp"
 #include "base/mutant.hpp"
 #include "base/probe.hpp"
 
 namespace seaway::app {
 namespace {
 
-/// What a placement's axes can name: the product of two of them must not wrap around.
-constexpr std::uint64_t kPlacesMax = std::uint64_t{1} << 32;
+/// Checks against the table of limits what its readers in other processes will check.
+Status check_sizes(const internal::SpawnOrder& order) {
+  const Placement& placement = order.placement;
+  const std::string& type = order.type->name;
+  Status status = limits::check_name(order.type->full_name, "class of actors");
+  if (status.ok()) status = limits::check_name(order.name, "name of a mesh of actors");
+  if (status.ok()) status = limits::check(limits::kMeshAxes, placement.axes.size(), type);
+  std::uint64_t places = 1;
+  for (const Placement::Axis& axis : placement.axes) {
+    if (status.ok()) status = limits::check_name(axis.name, "axis of a mesh of actors");
+    // Saturates: a larger product does not wrap around.
+    places = axis.size > 0 && places > UINT64_MAX / axis.size ? UINT64_MAX : places * axis.size;
+  }
+  if (status.ok()) status = limits::check(limits::kMembers, places, type);
+  if (status.ok()) status = limits::check(limits::kMembers, placement.size(), type);
+  if (!status.ok() || places == placement.size()) return status;
+  return invalid_argument(type + ": the axes of its placement have " + std::to_string(places) +
+                          " places, and it names " + std::to_string(placement.size()) + " hosts");
+}
 
 std::string name_of(const OwnedMesh& owned, std::uint32_t index) {
   return internal::member_name(owned.mesh.get(), index);
@@ -29,16 +47,7 @@ void Silo::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal::
     return fail(invalid_argument(order.type->name + ": a snapshot after every 0 messages; say 1, "
                                                     "or more"));
   }
-  std::uint64_t places = 1;
-  for (const Placement::Axis& axis : order.placement.axes) {
-    places = std::min(places * axis.size, kPlacesMax);
-  }
-  if (places != order.placement.size()) {
-    return fail(invalid_argument(order.type->name + ": the axes of its placement have " +
-                                 std::to_string(places) + (places == kPlacesMax ? " or more" : "") +
-                                 " places, and it names " + std::to_string(order.placement.size()) +
-                                 " hosts"));
-  }
+  if (Status status = check_sizes(order); !status.ok()) return fail(std::move(status));
   if (order.placement.size() == 0) {
     return fail(invalid_argument(order.type->name + ": the placement has no places"));
   }
@@ -148,7 +157,9 @@ void Silo::on_unpublish(const Envelope& envelope) {
 
 void Silo::find(Member* caller, std::uint32_t client, const std::string& name,
                 std::shared_ptr<Spawned> found) {
-  if (Status status = check_room("find"); !status.ok()) {
+  Status status = limits::check_name(name, "name of a mesh of actors");
+  if (status.ok()) status = check_room("find");
+  if (!status.ok()) {
     found->complete(std::move(status));
     return;
   }

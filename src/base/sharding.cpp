@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/limits.hpp"
+
 namespace seaway {
 namespace {
 
@@ -17,27 +19,6 @@ std::string name_axes(const DimAxes& axes) {
     text += "\"" + axes[i] + "\"";
   }
   return text + "}";
-}
-
-Status validate_mesh(const Mesh& mesh) {
-  const std::vector<MeshAxis>& axes = mesh.axes();
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i].first.empty()) {
-      return invalid_argument("axis " + std::to_string(i) + " of " + mesh.to_string() +
-                              " has no name; give each axis one");
-    }
-    if (axes[i].second < 1) {
-      return invalid_argument("axis \"" + axes[i].first + "\" of " + mesh.to_string() +
-                              " has size " + std::to_string(axes[i].second) + "; it must be >= 1");
-    }
-    for (std::size_t k = 0; k < i; ++k) {
-      if (axes[k].first == axes[i].first) {
-        return invalid_argument(mesh.to_string() + " has two axes called \"" + axes[i].first +
-                                "\"; rename one");
-      }
-    }
-  }
-  return {};
 }
 
 /// Into how many pieces `axes` split one dimension. Requires that the mesh has them all.
@@ -123,7 +104,7 @@ std::string PartitionSpec::to_string() const {
 
 Status NamedSharding::validate(const TensorType& type) const {
   if (Status status = seaway::validate(type); !status.ok()) return status;
-  if (Status status = validate_mesh(mesh_); !status.ok()) return status;
+  if (Status status = limits::check_mesh(mesh_); !status.ok()) return status;
   const std::vector<DimAxes>& dims = spec_.dims();
   if (dims.size() > type.shape.size()) {
     return invalid_argument(spec_.to_string() + " has " + std::to_string(dims.size()) +

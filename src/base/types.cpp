@@ -2,6 +2,8 @@
 
 #include "seaway/types.hpp"
 
+#include "base/limits.hpp"
+
 namespace seaway {
 
 std::string_view to_string(DType dtype) {
@@ -90,7 +92,10 @@ std::string to_string(const TensorType& type) {
 }
 
 Status validate(const TensorType& type) {
-  constexpr std::int64_t kBytesMax = std::int64_t{1} << 40;
+  constexpr auto kBytesMax = static_cast<std::int64_t>(limits::kTensorBytes.max);
+  if (Status status = limits::check(limits::kRank, type.shape.size(), "tensor"); !status.ok()) {
+    return status;
+  }
   std::int64_t bytes = static_cast<std::int64_t>(size_of(type.dtype));
   bool is_empty = false;
   for (const std::int64_t size : type.shape) {

@@ -100,6 +100,7 @@ Result<Array> Array::reshard(const NamedSharding& target, ArrayCopySemantics sem
   auto interned = session.intern({type(), target});
   if (!interned.ok()) return interned.status();
   const auto program = session.cached_program(
+      session.reshards(),
       {record.origin->output_specs[cell_->index], (*interned)->id, is_donated ? 1u : 0u},
       [this, &session, &target, is_donated, site] {
         return client::capture_reshard(session, spec(), target, is_donated, site);

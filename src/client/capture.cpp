@@ -6,6 +6,8 @@
 #include <atomic>
 #include <utility>
 
+#include "base/limits.hpp"
+
 namespace seaway::client {
 namespace {
 
@@ -41,7 +43,11 @@ Result<TensorType> global_type(const TensorType& shard, const NamedSharding& sha
         return invalid_argument(sharding.spec().to_string() + " names axis \"" + axis +
                                 "\", which " + sharding.mesh().to_string() + " does not have");
       }
-      type.shape[d] *= sharding.mesh().axes()[static_cast<std::size_t>(index)].second;
+      const std::int64_t size = sharding.mesh().axes()[static_cast<std::size_t>(index)].second;
+      if (!__builtin_mul_overflow(type.shape[d], size, &type.shape[d])) continue;
+      return invalid_argument("dimension " + std::to_string(d) + " of " + to_string(shard) +
+                              " times the " + std::to_string(size) + " devices of axis \"" + axis +
+                              "\" is larger than " + std::to_string(INT64_MAX));
     }
   }
   if (Status status = sharding.validate(type); !status.ok()) return status;
@@ -130,8 +136,8 @@ Traced Capture::result(const Traced& value, std::size_t index) {
   return {};
 }
 
-bool Capture::check_operand(const FunctionRecord& function, std::size_t index, const Traced& value,
-                            Site site) {
+bool Capture::check_operand(const FunctionDefinition& function, std::size_t index,
+                            const Traced& value, Site site) {
   const std::string what =
       "operand " + std::to_string(index) + " of function \"" + function.info.name + "\" ";
   if (!is_own(value)) {
@@ -154,8 +160,8 @@ Traced Capture::call(const Function& handle, std::span<const Traced> operands, S
     mistake("call of an empty Function", site);
     return {};
   }
-  const program::FunctionInfo& info = function->info;
-  if (function->session.get() != &session_) {
+  const program::FunctionInfo& info = function->info();
+  if (function->session().get() != &session_) {
     mistake("function \"" + info.name + "\" belongs to another client", site);
     return {};
   }
@@ -167,7 +173,7 @@ Traced Capture::call(const Function& handle, std::span<const Traced> operands, S
   }
   program::Node node;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (!check_operand(*function, i, operands[i], site)) return {};
+    if (!check_operand(*function->definition, i, operands[i], site)) return {};
     node.operands.push_back(ref(operands[i]));
   }
   if (handle.bound_mesh()) {
@@ -185,7 +191,7 @@ Traced Capture::call(const Function& handle, std::span<const Traced> operands, S
   if (specs.in.empty()) specs.in = function->specs.in;
   if (specs.out.empty()) specs.out = function->specs.out;
   node.site = to_text(site);
-  if (const Status status = add_node(function, node, specs); !status.ok()) {
+  if (const Status status = add_node(function->definition, node, specs); !status.ok()) {
     mistake("function \"" + info.name + "\": " + status.message(), site);
     // The caller acts on a full program otherwise than on a wrong one.
     mistake_ = {status.code(), mistake_.message()};
@@ -195,8 +201,8 @@ Traced Capture::call(const Function& handle, std::span<const Traced> operands, S
           Traced::kAllResults};
 }
 
-Status Capture::add_node(const std::shared_ptr<FunctionRecord>& function, program::Node& node,
-                         const CallSpecs& specs) {
+Status Capture::add_node(const std::shared_ptr<const FunctionDefinition>& function,
+                         program::Node& node, const CallSpecs& specs) {
   const program::FunctionInfo& info = function->info;
   auto& nodes = program_->graph.nodes;
   if (nodes.size() >= program::kNodesMax) {
@@ -296,6 +302,11 @@ Result<std::shared_ptr<ProgramRecord>> Capture::finish(std::span<const Traced> o
     }
   }
   if (!mistake_.ok()) return mistake_;
+  if (Status status = limits::check(limits::kProgramOutputs, graph.outputs.size(),
+                                    "program \"" + graph.name + "\"");
+      !status.ok()) {
+    return status;
+  }
   graph.donated.assign(graph.parameters.size(), false);
   for (const std::uint32_t parameter : donated_) {
     if (parameter >= graph.parameters.size()) {

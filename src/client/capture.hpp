@@ -46,9 +46,9 @@ class Capture {
  private:
   bool is_own(const Traced& value) const { return value.capture_ == serial_; }
   program::ValueRef ref(const Traced& value) const;
-  bool check_operand(const FunctionRecord& function, std::size_t index, const Traced& value,
+  bool check_operand(const FunctionDefinition& function, std::size_t index, const Traced& value,
                      Site site);
-  Status add_node(const std::shared_ptr<FunctionRecord>& function, program::Node& node,
+  Status add_node(const std::shared_ptr<const FunctionDefinition>& function, program::Node& node,
                   const CallSpecs& specs);
   Status use_mesh(const Mesh& mesh);
 

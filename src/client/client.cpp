@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/limits.hpp"
 #include "client/capture.hpp"
 #include "client/frames.hpp"
 #include "client/session.hpp"
@@ -99,6 +100,7 @@ Result<Function> Client::capture_function(std::string name, const TensorBody& bo
                                           std::vector<TensorType> parameters,
                                           FunctionOptions options, const bool& takes) const {
   if (!owner_) return empty_client();
+  if (Status status = limits::check_name(name, "function name"); !status.ok()) return status;
   function::AxisSizes axes;
   if (options.mesh) {
     auto slice = session().find_slice(*options.mesh);
@@ -111,23 +113,28 @@ Result<Function> Client::capture_function(std::string name, const TensorBody& bo
   auto graph = function::capture(name, axes, parameters, body);
   if (!takes) return takes_another_number(name, parameters.size());
   if (!graph.ok()) return graph.status();
-  client::FunctionRecord record;
-  record.info.name = std::move(name);
-  record.info.parameters = std::move(parameters);
+  auto function = std::make_shared<client::FunctionDefinition>();
+  function->info.name = std::move(name);
+  function->info.parameters = std::move(parameters);
   for (std::size_t i = 0; i < graph->outputs.size(); ++i) {
-    record.info.outputs.push_back(graph->output_type(i));
+    function->info.outputs.push_back(graph->output_type(i));
   }
-  record.info.axes = std::move(axes);
-  record.graph = std::move(graph).value();
-  record.mesh = std::move(options.mesh);
-  record.specs = {std::move(options.in), std::move(options.out)};
-  auto defined = session().define_function(std::move(record));
+  function->info.axes = std::move(axes);
+  function->graph = std::move(graph).value();
+  auto defined = session().define_function(std::move(function), std::move(options.mesh),
+                                           {std::move(options.in), std::move(options.out)});
   if (!defined.ok()) return defined.status();
   return Function(std::move(defined).value());
 }
 
 Result<Function> Client::native(std::string name, NativeFunction native) const {
   if (!owner_) return empty_client();
+  if (Status status = limits::check_name(name, "function name"); !status.ok()) return status;
+  if (Status status = limits::check(limits::kScratchBytes, native.scratch_bytes,
+                                    "native function \"" + name + "\"");
+      !status.ok()) {
+    return status;
+  }
   if (!native.body) return invalid_argument("native function \"" + name + "\" has no body");
   for (const auto* types : {&native.parameters, &native.outputs}) {
     for (const TensorType& type : *types) {
@@ -154,12 +161,17 @@ Result<Function> Client::foreign(std::string name, ForeignFunction foreign) cons
   const auto wrong = [&name](const std::string& what) {
     return "foreign function \"" + name + "\" " + what;
   };
+  Status status = limits::check_name(name, "function name");
+  if (status.ok()) status = limits::check_name(foreign.format, "format of a foreign function");
+  if (!status.ok()) return status;
   if (foreign.code.empty()) return invalid_argument(wrong("has no code"));
   if (foreign.shards == 0) return invalid_argument(wrong("has no shards: at least one runs it"));
+  status = limits::check(limits::kMeshDevices, foreign.shards, wrong("has too many shards"));
+  if (!status.ok()) return status;
   const std::size_t bytes = foreign.code.size() + foreign.options.size();
-  if (bytes > function::kForeignBytesMax) {
+  if (bytes > limits::kForeignBytes.max) {
     return resource_exhausted(wrong("has " + std::to_string(bytes) + " bytes; the limit is " +
-                                    std::to_string(function::kForeignBytesMax) +
+                                    std::to_string(limits::kForeignBytes.max) +
                                     ": hand large constants over as arguments"));
   }
   const auto timeout_ns =
@@ -178,6 +190,7 @@ Result<Program> Client::capture_program(std::string name, const ProgramBody& bod
                                         std::vector<ArraySpec> parameters, ProgramOptions options,
                                         const bool& takes) const {
   if (!owner_) return empty_client();
+  if (Status status = limits::check_name(name, "program name"); !status.ok()) return status;
   client::Capture capture(session(), name, options);
   std::vector<Traced> values;
   for (const ArraySpec& parameter : parameters) values.push_back(capture.add_parameter(parameter));

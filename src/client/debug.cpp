@@ -3,6 +3,7 @@
 #include "client/debug.hpp"
 
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,7 +39,7 @@ class Evaluation {
 
   Status run_node(std::size_t index) {
     const program::Node& node = program_.graph.nodes[index];
-    const FunctionRecord& function = *program_.functions.at(node.function);
+    const FunctionDefinition& function = *program_.functions.at(node.function);
     if (function.foreign) {
       return unimplemented("function " + function.info.name +
                            " is a foreign program, which only devices with a compiler of their "
@@ -98,6 +99,33 @@ Status first_failure(std::span<const Array> arguments) {
   return {};
 }
 
+/// Leaves the outputs in `record`. Nothing limits the sizes of values here but this process's
+/// memory.
+Status run_nodes(const ProgramRecord& program, std::span<const Array> arguments, Record& record) {
+  std::size_t at = 0;
+  const auto failed = [&](const Status& status) -> Status {
+    const program::Node& node = program.graph.nodes[at];
+    return {status.code(), "function \"" + program.functions.at(node.function)->info.name +
+                               "\" called at " + node.site + ": " + status.message()};
+  };
+  try {
+    Evaluation evaluation(program, arguments);
+    for (; at < program.graph.nodes.size(); ++at) {
+      if (const Status status = evaluation.run_node(at); !status.ok()) return failed(status);
+    }
+    auto details = std::make_unique<Record::Details>();
+    for (const program::ValueRef output : program.graph.outputs) {
+      details->values.push_back(evaluation.value(output));
+    }
+    record.details = std::move(details);
+    return {};
+  } catch (const std::bad_alloc&) {
+    const Status full = resource_exhausted("debug mode: no memory for the values of program \"" +
+                                           program.name + "\"; use smaller ones");
+    return at < program.graph.nodes.size() ? failed(full) : full;
+  }
+}
+
 }  // namespace
 
 void evaluate(const ProgramRecord& program, std::span<const Array> arguments, Record& record) {
@@ -105,21 +133,7 @@ void evaluate(const ProgramRecord& program, std::span<const Array> arguments, Re
     record.complete(std::move(status), internal::Wake::kLater);
     return;
   }
-  Evaluation evaluation(program, arguments);
-  for (std::size_t i = 0; i < program.graph.nodes.size(); ++i) {
-    const Status status = evaluation.run_node(i);
-    if (status.ok()) continue;
-    const program::Node& node = program.graph.nodes[i];
-    record.complete({status.code(), "function \"" + program.functions.at(node.function)->info.name +
-                                        "\" called at " + node.site + ": " + status.message()},
-                    internal::Wake::kLater);
-    return;
-  }
-  record.details = std::make_unique<Record::Details>();
-  for (const program::ValueRef output : program.graph.outputs) {
-    record.details->values.push_back(evaluation.value(output));
-  }
-  record.complete({}, internal::Wake::kLater);
+  record.complete(run_nodes(program, arguments, record), internal::Wake::kLater);
 }
 
 }  // namespace seaway::client

@@ -49,6 +49,8 @@ wire::ClientRecord::Kind to_wire(Said::Kind kind) {
       return wire::ClientRecord::Kind::FETCH;
     case Said::Kind::kGot:
       return wire::ClientRecord::Kind::GOT;
+    case Said::Kind::kForget:
+      return wire::ClientRecord::Kind::FORGET;
     case Said::Kind::kCancel:
     case Said::Kind::kFrame:
     case Said::Kind::kDrop:
@@ -77,7 +79,7 @@ Frame goodbye(ClientId client) {
   return make(client, [](wire::Message::Builder message) { message.setGoodbye(); });
 }
 
-Frame define_function(ClientId client, const FunctionRecord& function) {
+Frame define_function(ClientId client, const FunctionDefinition& function) {
   return make(client, [&function](wire::Message::Builder message) {
     auto definition = message.initDefineFunction();
     definition.setId(function.info.id);

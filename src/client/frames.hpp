@@ -18,7 +18,7 @@ namespace seaway::client::frames {
 Frame poke();
 Frame hello(ClientId client, std::uint64_t request, const ClientOptions& options);
 Frame goodbye(ClientId client);
-Frame define_function(ClientId client, const FunctionRecord& function);
+Frame define_function(ClientId client, const FunctionDefinition& function);
 Frame define_foreign(ClientId client, std::uint64_t request, const program::FunctionInfo& info,
                      const function::ForeignProgram& program);
 /// What the answer to that says, in bytes.

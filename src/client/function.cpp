@@ -12,14 +12,9 @@
 namespace seaway {
 namespace {
 
-const client::FunctionRecord& empty_function() {
-  static const client::FunctionRecord record;
-  return record;
-}
-
-const client::FunctionRecord& record_or_empty(
-    const std::shared_ptr<client::FunctionRecord>& record) {
-  return record ? *record : empty_function();
+const program::FunctionInfo& info_of(const std::shared_ptr<client::FunctionRecord>& record) {
+  static const program::FunctionInfo empty;
+  return record ? record->info() : empty;
 }
 
 const ArraySpec& no_spec() {
@@ -29,16 +24,14 @@ const ArraySpec& no_spec() {
 
 }  // namespace
 
-const std::string& Function::name() const { return record_or_empty(record_).info.name; }
-std::uint64_t Function::id() const { return record_or_empty(record_).info.id; }
+const std::string& Function::name() const { return info_of(record_).name; }
+std::uint64_t Function::id() const { return info_of(record_).id; }
 
 const std::vector<TensorType>& Function::parameter_types() const {
-  return record_or_empty(record_).info.parameters;
+  return info_of(record_).parameters;
 }
 
-const std::vector<TensorType>& Function::output_types() const {
-  return record_or_empty(record_).info.outputs;
-}
+const std::vector<TensorType>& Function::output_types() const { return info_of(record_).outputs; }
 
 Function Function::on(const Slice& slice) const { return on(slice.mesh()); }
 
@@ -70,16 +63,16 @@ Run Function::execute(std::initializer_list<Array> arguments, Site site) const {
 
 Run Function::execute(std::span<const Array> arguments, Site site) const {
   if (!record_) return Run();
-  client::Session& session = *record_->session;
+  client::Session& session = *record_->session();
   const auto refuse = [this](Status status) {
     auto origin = std::make_shared<client::Origin>();
-    origin->session = record_->session;
+    origin->session = record_->session();
     origin->name = "function \"" + name() + "\"";
     origin->outputs.resize(output_types().size());
     origin->output_specs.resize(output_types().size());
     return Run(client::Record::make_failed(origin, origin->outputs.size(), std::move(status)));
   };
-  std::vector<std::uint64_t> key = {id()};
+  client::ProgramCache::Key key;
   std::vector<ArraySpec> specs;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     client::ArrayCell* cell = arguments[i].cell();
@@ -96,14 +89,16 @@ Run Function::execute(std::span<const Array> arguments, Site site) const {
   };
   // A handle that is bound otherwise than its function is a rare call, and captured each time.
   const bool is_plain = !mesh_ && specs_.in.empty() && specs_.out.empty();
-  const auto program = is_plain ? session.cached_program(key, capture) : capture();
+  const auto program = is_plain ? session.cached_program(record_->calls, key, capture) : capture();
   if (!program.ok()) return refuse(program.status());
   return Run(session.execute(*program, arguments, {}, site));
 }
 
 std::string Function::to_stablehlo() const {
-  if (!record_ || record_->native || record_->foreign) return "";
-  return function::to_stablehlo(record_->graph, record_->info.axes);
+  if (!record_) return "";
+  const client::FunctionDefinition& function = *record_->definition;
+  if (function.native || function.foreign) return "";
+  return function::to_stablehlo(function.graph, function.info.axes);
 }
 
 std::string Function::to_string() const {

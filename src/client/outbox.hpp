@@ -14,7 +14,17 @@ namespace seaway::client {
 /// One thing that a client says (ClientRecord of the schema), or a frame built beforehand.
 struct Said {
   /// kDrop: a release that is for the session's keeper.
-  enum class Kind : std::uint8_t { kRun, kPut, kRelease, kFetch, kCancel, kGot, kFrame, kDrop };
+  enum class Kind : std::uint8_t {
+    kRun,
+    kPut,
+    kRelease,
+    kFetch,
+    kCancel,
+    kGot,
+    kForget,
+    kFrame,
+    kDrop
+  };
   Kind kind = Kind::kRun;
   std::uint32_t argument_count = 0;
   std::uint64_t id = 0;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <source_location>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.hpp"
@@ -29,6 +30,26 @@ struct SliceRecord {
   std::vector<std::uint32_t> binding;  // Island, then its devices. Guarded by mutex.
 };
 
+/// One live definition of a session, counted against its limit: a function, a program or a spec
+/// that the cluster was told of. Its end releases the definition at the cluster.
+class Registration {
+ public:
+  Registration() = default;
+  ~Registration() { end(); }
+  Registration(const Registration&) = delete;
+  Registration& operator=(const Registration&) = delete;
+
+  /// Counts the definition `id`. `session` outlives this. Call once, before the cluster is told.
+  /// Errors: kResourceExhausted at the limit, with `what` it was to be.
+  Status begin(Session& session, std::uint64_t id, std::string_view what);
+  /// The cluster was not told of it, or forgets it now.
+  void end();
+
+ private:
+  Session* session_ = nullptr;
+  std::uint64_t id_ = 0;
+};
+
 /// What makes arrays, and of which specs: a program, or the spec of an upload. Immutable once
 /// shared.
 struct Origin {
@@ -41,11 +62,13 @@ struct Origin {
   std::string name;
 };
 
-/// One distinct ArraySpec of a session; uploads name it by id.
+/// One distinct ArraySpec of a session, for as long as an array or a program has it; uploads name
+/// it by id.
 struct SpecRecord final : Origin {
   std::uint64_t id = 0;
   std::shared_ptr<SliceRecord> slice;  // Null for a mesh without a slice.
   std::atomic<bool> is_defined = false;
+  Registration registration;  // Since it is defined.
 
   const ArraySpec& spec() const { return outputs[0]; }
 };

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/limits.hpp"
 #include "client/frames.hpp"
 #include "client/session.hpp"
 
 namespace seaway::client {
 
 Result<std::shared_ptr<SliceRecord>> Session::find_slice(const Mesh& mesh) {
+  if (Status status = limits::check_mesh(mesh); !status.ok()) return status;
   const SliceId slice = mesh.slice();
   if (slice == 0) {
     if (debug()) return std::shared_ptr<SliceRecord>();
@@ -20,11 +22,14 @@ Result<std::shared_ptr<SliceRecord>> Session::find_slice(const Mesh& mesh) {
   if (is_closed()) return closed_status();
   std::lock_guard guard(names_mutex_);
   const auto found = slices_.find(slice);
-  if (found == slices_.end()) {
+  // A released one leaves no record: its id was given out here, and is not there any more.
+  const bool was_here =
+      client_of(slice) == id() && !wiring_.ids && sequence_of(slice) < next_sequence_;
+  if (found == slices_.end() && !was_here) {
     return invalid_argument("slice " + name_of(slice) + " is not one that client " +
                             std::to_string(id()) + " has acquired; slices are not shared");
   }
-  if (found->second->is_released) {
+  if (found == slices_.end() || found->second->is_released) {
     return invalid_argument("slice " + name_of(slice) + " was released; acquire another");
   }
   if (!mesh.fits(found->second->mesh.device_count())) {
@@ -53,15 +58,13 @@ Result<std::shared_ptr<SpecRecord>> Session::make_spec(const ArraySpec& spec) {
   if (!slice.ok()) return slice.status();
   const std::string key =
       seaway::to_string(spec) + '#' + std::to_string(spec.sharding.mesh().slice());
+  std::shared_ptr<SpecRecord> replaced;  // Its end takes the lock.
   std::lock_guard guard(names_mutex_);
   if (is_closed()) return closed_status();
-  auto& record = specs_[key];
+  auto record = specs_.find(key);
   if (!record) {
     const std::uint64_t number = next_id();
-    if (number == 0) {
-      specs_.erase(key);
-      return no_ids();
-    }
+    if (number == 0) return no_ids();
     record = std::make_shared<SpecRecord>();
     record->session = shared_from_this();
     record->outputs = {spec};
@@ -69,33 +72,75 @@ Result<std::shared_ptr<SpecRecord>> Session::make_spec(const ArraySpec& spec) {
     record->output_specs = {record->id};
     record->name = "put";
     record->slice = *slice;
+    specs_.insert(key, record);
   }
   if (recent_specs_.size() < kRecent) {
     recent_specs_.push_back(record);
   } else {
-    recent_specs_[recent_at_++ % kRecent] = record;
+    replaced = std::exchange(recent_specs_[recent_at_++ % kRecent], record);
   }
   return record;
 }
 
-void Session::ensure_defined(SpecRecord& spec) {
-  if (spec.is_defined.load(std::memory_order_acquire)) return;
+Status Session::ensure_defined(SpecRecord& spec) {
+  if (spec.is_defined.load(std::memory_order_acquire)) return {};
   const std::uint64_t request = next_request_.fetch_add(1, std::memory_order_relaxed);
   Frame frame = frames::define_spec(id(), request, spec);
   // Under the lock, so that no other thread's put overtakes the definition.
   std::lock_guard guard(names_mutex_);
-  if (spec.is_defined.load(std::memory_order_relaxed)) return;
+  if (spec.is_defined.load(std::memory_order_relaxed)) return {};
+  Status status = spec.registration.begin(*this, spec.id, "put");
+  if (!status.ok()) return status;
   say_frame(std::move(frame));
   spec.is_defined.store(true, std::memory_order_release);
+  return {};
 }
 
-Result<std::shared_ptr<FunctionRecord>> Session::define_function(FunctionRecord function) {
+Status Registration::begin(Session& session, std::uint64_t id, std::string_view what) {
+  Status status = session.count_definition(what);
+  if (!status.ok()) return status;
+  session_ = &session;
+  id_ = id;
+  return {};
+}
+
+void Registration::end() {
+  if (Session* const session = std::exchange(session_, nullptr)) session->forget_definition(id_);
+}
+
+Status Session::count_definition(std::string_view what) {
+  const std::uint64_t most = definitions_max_.load(std::memory_order_relaxed);
+  const std::uint64_t before = definitions_.fetch_add(1, std::memory_order_relaxed);
+  if (most == 0 || before < most) return {};
+  uncount_definition();
+  return resource_exhausted(std::string(what) + " refused: client " + std::to_string(id()) +
+                            " has " + std::to_string(before) + " of " + std::to_string(most) +
+                            " live functions, programs, specs and slices; drop handles that are "
+                            "no longer needed, or raise the cluster option definitions");
+}
+
+void Session::forget_definition(std::uint64_t id) {
+  uncount_definition();
+  if (!wiring_.engine) return;
+  say([id](Outbox& outbox) { outbox.said.push_back({.kind = Said::Kind::kForget, .id = id}); });
+}
+
+Result<std::shared_ptr<FunctionRecord>> Session::define_function(
+    std::shared_ptr<FunctionDefinition> function, std::optional<Mesh> mesh, CallSpecs specs) {
   if (is_closed()) return closed_status();
-  function.session = shared_from_this();
-  function.info.id = next_id();
-  if (function.info.id == 0) return no_ids();
-  auto record = std::make_shared<FunctionRecord>(std::move(function));
-  if (wiring_.engine) say_frame(frames::define_function(id(), *record));
+  function->session = shared_from_this();
+  function->info.id = next_id();
+  if (function->info.id == 0) return no_ids();
+  if (wiring_.engine) {
+    Status status = function->registration.begin(*this, function->info.id,
+                                                 "function \"" + function->info.name + "\"");
+    if (!status.ok()) return status;
+    say_frame(frames::define_function(id(), *function));
+  }
+  auto record = std::make_shared<FunctionRecord>();
+  record->definition = std::move(function);
+  record->mesh = std::move(mesh);
+  record->specs = std::move(specs);
   return record;
 }
 
@@ -104,38 +149,43 @@ Result<std::shared_ptr<FunctionRecord>> Session::define_native(function::NativeF
   if (wiring_.register_native) {
     if (Status status = wiring_.register_native(native); !status.ok()) return status;
   }
-  FunctionRecord record;
-  record.info.name = native.name;
-  record.info.parameters = native.parameters;
-  record.info.outputs = native.outputs;
-  record.info.scratch_bytes = native.scratch_bytes;
-  record.info.cost_ns = native.cost_ns;
-  record.info.idempotent = native.idempotent;
-  record.info.irregular = native.irregular;
-  record.specs = std::move(specs);
-  record.native = function::make_native(std::move(native));
-  return define_function(std::move(record));
+  auto function = std::make_shared<FunctionDefinition>();
+  function->info.name = native.name;
+  function->info.parameters = native.parameters;
+  function->info.outputs = native.outputs;
+  function->info.scratch_bytes = native.scratch_bytes;
+  function->info.cost_ns = native.cost_ns;
+  function->info.idempotent = native.idempotent;
+  function->info.irregular = native.irregular;
+  function->native = function::make_native(std::move(native));
+  return define_function(std::move(function), {}, std::move(specs));
 }
 
 Result<std::shared_ptr<FunctionRecord>> Session::define_foreign(
     const function::ForeignProgram& program, std::uint64_t timeout_ns) {
-  FunctionRecord function;
-  function.session = shared_from_this();
-  function.info.name = program.name;
-  function.info.id = next_id();
-  if (function.info.id == 0) return no_ids();
+  auto function = std::make_shared<FunctionDefinition>();
+  function->session = shared_from_this();
+  function->info.name = program.name;
+  function->info.id = next_id();
+  if (function->info.id == 0) return no_ids();
+  // What does not compile is forgotten with `function`.
+  Status status = function->registration.begin(*this, function->info.id,
+                                               "foreign function \"" + program.name + "\"");
+  if (!status.ok()) return status;
   const auto answer = ask(
       "compile function " + program.name,
       [&](std::uint64_t request) {
-        return frames::define_foreign(id(), request, function.info, program);
+        return frames::define_foreign(id(), request, function->info, program);
       },
       timeout_ns);
   if (!answer.ok()) return answer.status();
   auto compiled = frames::read_foreign(*answer);
   if (!compiled.ok()) return compiled.status();
-  function.info = compiled->info;
-  function.foreign = std::make_shared<const program::ForeignCompiled>(std::move(*compiled));
-  return std::make_shared<FunctionRecord>(std::move(function));
+  function->info = compiled->info;
+  function->foreign = std::make_shared<const program::ForeignCompiled>(std::move(*compiled));
+  auto record = std::make_shared<FunctionRecord>();
+  record->definition = std::move(function);
+  return record;
 }
 
 Result<std::shared_ptr<ProgramRecord>> Session::define_program(
@@ -151,21 +201,26 @@ Result<std::shared_ptr<ProgramRecord>> Session::define_program(
     auto interned = intern(spec);
     if (!interned.ok()) return interned.status();
     program->parameter_specs.push_back((*interned)->id);
+    program->specs.push_back(std::move(*interned));
   }
   for (const program::ValueRef output : program->graph.outputs) {
     program->outputs.push_back(program->graph.spec_of(output));
     auto interned = intern(program->outputs.back());
     if (!interned.ok()) return interned.status();
     program->output_specs.push_back((*interned)->id);
+    program->specs.push_back(std::move(*interned));
   }
-  if (wiring_.engine) say_frame(frames::define_program(id(), program->graph));
+  if (!wiring_.engine) return program;
+  Status status =
+      program->registration.begin(*this, program->graph.id, "program \"" + program->name + "\"");
+  if (!status.ok()) return status;
+  say_frame(frames::define_program(id(), program->graph));
   return program;
 }
 
 Result<std::shared_ptr<ProgramRecord>> Session::donating_variant(
     const std::shared_ptr<ProgramRecord>& program, const ExecuteOptions& options) {
   std::vector<bool> donated = program->graph.donated;
-  std::vector<std::uint64_t> key = {program->graph.id};
   for (const std::uint32_t parameter : options.donate) {
     if (parameter >= donated.size()) {
       return invalid_argument("program \"" + program->name + "\" has no parameter " +
@@ -175,8 +230,8 @@ Result<std::shared_ptr<ProgramRecord>> Session::donating_variant(
     donated[parameter] = true;
   }
   if (donated == program->graph.donated) return program;
-  key.insert(key.end(), donated.begin(), donated.end());
-  return cached_program(key, [this, &program, &donated] {
+  const ProgramCache::Key key(donated.begin(), donated.end());
+  return cached_program(program->variants, key, [this, &program, &donated] {
     auto variant = std::make_shared<ProgramRecord>();
     variant->graph = program->graph;
     variant->graph.donated = donated;
@@ -188,35 +243,46 @@ Result<std::shared_ptr<ProgramRecord>> Session::donating_variant(
 
 std::shared_ptr<FunctionRecord> Session::identity(const TensorType& type) {
   const std::string key = seaway::to_string(type);
+  const auto handle_of = [](std::shared_ptr<const FunctionDefinition> definition) {
+    auto record = std::make_shared<FunctionRecord>();
+    record->definition = std::move(definition);
+    return record;
+  };
   {
     std::lock_guard guard(names_mutex_);
-    if (const auto found = identities_.find(key); found != identities_.end()) return found->second;
+    if (auto found = identities_.find(key)) return handle_of(std::move(found));
   }
-  FunctionRecord identity;
-  identity.info.name = "reshard";
-  identity.info.parameters = identity.info.outputs = {type};
-  identity.graph.name = "reshard";
-  identity.graph.instructions.resize(1);
-  identity.graph.instructions[0].type = type;
-  identity.graph.parameters = identity.graph.outputs = {0};
+  auto identity = std::make_shared<FunctionDefinition>();
+  identity->info.name = "reshard";
+  identity->info.parameters = identity->info.outputs = {type};
+  identity->graph.name = "reshard";
+  identity->graph.instructions.resize(1);
+  identity->graph.instructions[0].type = type;
+  identity->graph.parameters = identity->graph.outputs = {0};
   auto defined = define_function(std::move(identity));
   if (!defined.ok()) return nullptr;
   std::lock_guard guard(names_mutex_);
-  return identities_.emplace(key, *defined).first->second;
+  // Another thread may have been faster.
+  if (auto found = identities_.find(key)) return handle_of(std::move(found));
+  identities_.insert(key, (*defined)->definition);
+  return *defined;
 }
 
 Result<std::shared_ptr<ProgramRecord>> Session::cached_program(
-    const std::vector<std::uint64_t>& key,
+    ProgramCache& cache, const ProgramCache::Key& key,
     const std::function<Result<std::shared_ptr<ProgramRecord>>()>& make) {
   {
     std::lock_guard guard(names_mutex_);
-    if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
+    if (auto found = cache.find(key)) return found;
   }
   auto made = make();
   if (!made.ok()) return made;
+  std::shared_ptr<ProgramRecord> replaced;  // Its end takes the lock.
   std::lock_guard guard(names_mutex_);
   if (is_closed()) return closed_status();
-  return programs_.emplace(key, *made).first->second;
+  if (auto found = cache.find(key)) return found;
+  replaced = cache.insert(key, *made);
+  return made;
 }
 
 void Session::set_debug(bool on) {

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "actor/handler_scope.hpp"
+#include "base/limits.hpp"
 #include "client/frames.hpp"
 #include "client/session.hpp"
 
@@ -30,10 +31,15 @@ std::vector<std::uint32_t> read_binding(const std::string& text) {
 }  // namespace
 
 Status Session::open() {
-  if (!wiring_.engine) return {};
-  return ask("connect",
-             [this](std::uint64_t request) { return frames::hello(id(), request, options_); })
-      .status();
+  Status status = limits::check_name(options_.tenant, "name of a tenant", limits::kTenantBytes);
+  if (!status.ok() || !wiring_.engine) return status;
+  const auto answer = ask(
+      "connect", [this](std::uint64_t request) { return frames::hello(id(), request, options_); });
+  if (!answer.ok()) return answer.status();
+  std::uint64_t most = 0;
+  std::from_chars(answer->data(), answer->data() + answer->size(), most);
+  definitions_max_.store(most, std::memory_order_relaxed);
+  return {};
 }
 
 std::uint64_t Session::request_timeout_ns() const {
@@ -102,6 +108,10 @@ void Session::on_request_timeout(std::uint64_t request, std::uint64_t timeout_ns
 Result<std::shared_ptr<SliceRecord>> Session::acquire_slice(const SliceRequest& request) {
   std::vector<MeshAxis> axes = request.mesh;
   if (axes.empty() && request.devices > 1) axes = {{"devices", request.devices}};
+  Status fits = limits::check_axes(axes);
+  if (fits.ok()) fits = limits::check(limits::kMeshDevices, request.devices, "slice");
+  if (fits.ok()) fits = limits::check_name(request.kind, "kind of a slice's devices");
+  if (!fits.ok()) return fits;
   std::string wanted = "mesh(";
   std::int64_t product = 1;
   for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -128,6 +138,7 @@ Result<std::shared_ptr<SliceRecord>> Session::acquire_slice(const SliceRequest& 
   }
   const SliceId slice = next_id();
   if (slice == 0) return no_ids();
+  if (Status status = count_definition("slice"); !status.ok()) return status;
   std::vector<std::uint32_t> binding;
   if (wiring_.engine && !debug()) {
     SliceRequest full = request;
@@ -137,7 +148,10 @@ Result<std::shared_ptr<SliceRecord>> Session::acquire_slice(const SliceRequest& 
     const auto answer = ask(what, [this, slice, &full](std::uint64_t number) {
       return frames::acquire_slice(id(), number, slice, full);
     });
-    if (!answer.ok()) return answer.status();
+    if (!answer.ok()) {
+      uncount_definition();
+      return answer.status();
+    }
     binding = read_binding(*answer);
   }
   auto record = std::make_shared<SliceRecord>();
@@ -154,6 +168,15 @@ Status Session::release_slice(SliceRecord& slice) {
   if (slice.is_released.exchange(true)) {
     return invalid_argument("slice " + name_of(name) + " has been released already");
   }
+  std::shared_ptr<SliceRecord> known;  // Goes without the lock.
+  {
+    std::lock_guard guard(names_mutex_);
+    if (const auto found = slices_.find(name); found != slices_.end()) {
+      known = std::move(found->second);
+      slices_.erase(found);
+    }
+  }
+  if (!wiring_.ids) uncount_definition();
   if (!wiring_.engine || debug()) return {};
   return ask("release slice " + name_of(name),
              [this, name](std::uint64_t request) {

@@ -301,15 +301,15 @@ void Session::fetch(Record& record, std::uint32_t index, std::shared_ptr<interna
 void Session::cancel_fetch(std::uint64_t request) {
   // Once a host has taken the target it writes into it: then the outcome is near, and waited for.
   if (!wiring_.bulk->take_target(id(), request)) return;
-  std::shared_ptr<internal::FetchSink> sink;
+  PendingFetch fetch;  // What it holds goes without the lock.
   {
     std::lock_guard guard(mutex_);
     const auto found = fetches_.find(request);
     if (found == fetches_.end()) return;
-    sink = std::move(found->second.sink);
+    fetch = std::move(found->second);
     fetches_.erase(found);
   }
-  sink->fetched(cancelled("the fetch was given up with cancel()"), internal::Wake::kNow);
+  fetch.sink->fetched(cancelled("the fetch was given up with cancel()"), internal::Wake::kNow);
 }
 
 // What comes back.
@@ -387,17 +387,17 @@ void Session::on_fetched(std::vector<Outcome>& outcomes) {
       continue;
     }
     if (ask_again(outcome)) continue;
-    std::shared_ptr<internal::FetchSink> sink;
+    PendingFetch fetch;  // What it holds goes without the lock.
     {
       std::lock_guard guard(mutex_);
       const auto found = fetches_.find(outcome.id);
       if (found == fetches_.end()) continue;
-      sink = std::move(found->second.sink);
-      // An array that is gone by now is not what went wrong.
-      if (!outcome.status.ok() && !found->second.loss.ok() && !is_of_loss(outcome.status.code())) {
-        outcome.status = std::move(found->second.loss);
-      }
+      fetch = std::move(found->second);
       fetches_.erase(found);
+    }
+    // An array that is gone by now is not what went wrong.
+    if (!outcome.status.ok() && !fetch.loss.ok() && !is_of_loss(outcome.status.code())) {
+      outcome.status = std::move(fetch.loss);
     }
     if (wiring_.is_process) {
       say([&outcome](Outbox& outbox) {
@@ -406,7 +406,7 @@ void Session::on_fetched(std::vector<Outcome>& outcomes) {
     }
     // A failed fetch was not written: its target still lies there.
     if (!outcome.status.ok()) wiring_.bulk->take_target(id(), outcome.id);
-    sink->fetched(std::move(outcome.status), internal::Wake::kLater);
+    fetch.sink->fetched(std::move(outcome.status), internal::Wake::kLater);
   }
   waiter_->notify();
 }
@@ -526,17 +526,13 @@ void Session::end(Status why) {
   }
 
   std::map<SliceId, std::shared_ptr<SliceRecord>> slices;
-  std::map<std::string, std::shared_ptr<SpecRecord>> specs;
   std::vector<std::shared_ptr<SpecRecord>> recent_specs;
-  std::map<std::string, std::shared_ptr<FunctionRecord>> identities;
-  std::map<std::vector<std::uint64_t>, std::shared_ptr<ProgramRecord>> programs;
+  ProgramCache::Programs reshards;
   std::lock_guard guard(names_mutex_);
   // These name the session and would keep it alive for ever.
   slices.swap(slices_);
-  specs.swap(specs_);
   recent_specs.swap(recent_specs_);
-  identities.swap(identities_);
-  programs.swap(programs_);
+  reshards = reshards_.take_all();
 }
 
 }  // namespace seaway::client

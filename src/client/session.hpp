@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -124,7 +125,9 @@ class Session : public std::enable_shared_from_this<Session> {
   /// The slice that `mesh` names; null for a mesh without one. Errors: kInvalidArgument when it is
   /// not this client's or was released.
   Result<std::shared_ptr<SliceRecord>> find_slice(const Mesh& mesh);
-  Result<std::shared_ptr<FunctionRecord>> define_function(FunctionRecord function);
+  Result<std::shared_ptr<FunctionRecord>> define_function(
+      std::shared_ptr<FunctionDefinition> function, std::optional<Mesh> mesh = {},
+      CallSpecs specs = {});
   Result<std::shared_ptr<FunctionRecord>> define_native(function::NativeFunction native,
                                                         CallSpecs specs);
   /// Blocks until it is compiled.
@@ -133,10 +136,18 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<std::shared_ptr<ProgramRecord>> define_program(std::shared_ptr<ProgramRecord> program);
   /// The identity on one shard of `type`, for reshards.
   std::shared_ptr<FunctionRecord> identity(const TensorType& type);
-  /// A program made once for each `key`; `make` makes it.
+  /// A program made once for each `key`, while `cache` has it; `make` makes it.
   Result<std::shared_ptr<ProgramRecord>> cached_program(
-      const std::vector<std::uint64_t>& key,
+      ProgramCache& cache, const ProgramCache::Key& key,
       const std::function<Result<std::shared_ptr<ProgramRecord>>()>& make);
+  /// Programs that reshard one array, by the specs from and to which, and whether it is donated.
+  ProgramCache& reshards() { return reshards_; }
+  /// One more live definition of this session (Registration). Errors: kResourceExhausted.
+  Status count_definition(std::string_view what);
+  void uncount_definition() { definitions_.fetch_sub(1, std::memory_order_relaxed); }
+  /// Nothing here names the definition `id` any more.
+  void forget_definition(std::uint64_t id);
+  std::uint64_t definitions() const { return definitions_.load(std::memory_order_relaxed); }
 
   // Arrays and slices of the same client that come from another process (imports.cpp).
   /// A handle of it, which counts as one import. Any failure is the array's.
@@ -269,7 +280,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Status closed_status();
   void end(Status why);
   Result<std::shared_ptr<SpecRecord>> make_spec(const ArraySpec& spec);
-  void ensure_defined(SpecRecord& spec);
+  Status ensure_defined(SpecRecord& spec);
 
   const Wiring wiring_;
   const ClientOptions options_;
@@ -283,6 +294,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::atomic<std::uint64_t> next_request_;
   std::atomic<std::uint32_t> runs_in_flight_ = 0;
   std::atomic<std::uint64_t> upload_bytes_ = 0;
+  std::atomic<std::uint64_t> definitions_ = 0;
+  std::atomic<std::uint64_t> definitions_max_ = 0;  // What the controller said; 0: nothing.
 
   std::map<std::pair<bool, std::uint64_t>, actor::TimerId> timers_;  // Control thread only;
   std::map<std::uint64_t, Stream> streams_;                          // the same, by request.
@@ -301,11 +314,11 @@ class Session : public std::enable_shared_from_this<Session> {
 
   std::mutex names_mutex_;  // Guards what follows; may be held while mutex_ is taken.
   std::map<SliceId, std::shared_ptr<SliceRecord>> slices_;
-  std::map<std::string, std::shared_ptr<SpecRecord>> specs_;
+  WeakTable<SpecRecord> specs_;
   std::vector<std::shared_ptr<SpecRecord>> recent_specs_;
   std::size_t recent_at_ = 0;
-  std::map<std::string, std::shared_ptr<FunctionRecord>> identities_;
-  std::map<std::vector<std::uint64_t>, std::shared_ptr<ProgramRecord>> programs_;
+  WeakTable<const FunctionDefinition> identities_;
+  ProgramCache reshards_;
 };
 
 template <class Append>

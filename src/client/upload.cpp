@@ -3,6 +3,7 @@
 #include "client/upload.hpp"
 
 #include <algorithm>
+#include <new>
 #include <string>
 
 #include "base/aligned.hpp"
@@ -181,9 +182,17 @@ Record* Session::put(TensorType type, const std::byte* data, std::size_t element
   const bool is_aliased = semantics == HostBufferSemantics::kZeroCopy &&
                           wanted.sharding.mesh().device_count() == 1 && count > 0 &&
                           reinterpret_cast<std::uintptr_t>(data) % kAlignment == 0;
-  transport::Payload payload =
-      is_aliased ? transport::Payload{const_cast<std::byte*>(data), 0, {}, 1, bytes}
-                 : split(wanted, data);
+  transport::Payload payload{const_cast<std::byte*>(data), 0, {}, 1, bytes};
+  try {
+    if (!is_aliased) payload = split(wanted, data);
+  } catch (const std::bad_alloc&) {
+    // A replicated value takes its size once for each device.
+    upload_bytes_.fetch_sub(bytes);
+    return refuse_put(
+        wanted, resource_exhausted("put refused: no memory for the shards of " +
+                                   seaway::to_string(wanted) + ", of " + std::to_string(bytes) +
+                                   " bytes in all; replicate it less, or put it in pieces"));
+  }
   return begin_put(wanted, *interned, array, std::move(payload));
 }
 
@@ -229,7 +238,10 @@ Record* Session::begin_put(const ArraySpec& wanted, std::shared_ptr<SpecRecord> 
                            ArrayId array, transport::Payload payload) {
   SpecRecord& spec = *known;
   const std::uint64_t bytes = wanted.type.bytes();
-  ensure_defined(spec);
+  if (Status status = ensure_defined(spec); !status.ok()) {
+    upload_bytes_.fetch_sub(bytes);
+    return refuse_put(wanted, std::move(status));
+  }
   Record* record = Record::make(std::move(known), 1);
   record->is_run = false;
   record->id = record->first = array;

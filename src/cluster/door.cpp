@@ -127,6 +127,9 @@ class Visitor {
         case wire::ClientRecord::Kind::FETCH:
           status = check_own("array", record.getId());
           break;
+        case wire::ClientRecord::Kind::FORGET:
+          status = check_own("definition", record.getId());
+          break;
         case wire::ClientRecord::Kind::CANCEL:
           status = check_own("run or array", record.getId());
           break;

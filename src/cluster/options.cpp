@@ -6,6 +6,7 @@
 #include <string>
 
 #include "actor/router.hpp"
+#include "base/limits.hpp"
 #include "base/parse.hpp"
 #include "cluster/embedded.hpp"
 
@@ -15,7 +16,8 @@ namespace {
 constexpr std::string_view kKnown =
     "islands, devices, hosts, workers, device_memory, host_memory, send_memory, spill_memory, "
     "spill_directory, threads, policy, link_latency, link_bandwidth, events, runs_in_flight, "
-    "runs_shared_in_flight, shard_checksums, replay_per_mille, all_reduce, overlap, backend, "
+    "runs_shared_in_flight, definitions, shard_checksums, replay_per_mille, all_reduce, overlap, "
+    "backend, "
     "executable_cache";
 
 Status wrong(std::string_view word, std::string_view value, std::string_view wanted) {
@@ -23,7 +25,7 @@ Status wrong(std::string_view word, std::string_view value, std::string_view wan
                           " is not " + std::string(wanted));
 }
 
-Status read_count(std::string_view word, std::string_view value, std::uint32_t max,
+Status read_count(std::string_view word, std::string_view value, std::uint64_t max,
                   std::uint32_t& target) {
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -84,10 +86,10 @@ Status read_algorithm(std::string_view word, std::string_view value,
 }
 
 Status apply(std::string_view word, std::string_view value, EmbeddedOptions& options) {
-  if (word == "islands")
-    return read_count(word, value, transport::ClusterLinks::kIslandsMax, options.islands);
-  if (word == "devices") return read_count(word, value, 65536, options.devices);
-  if (word == "hosts") return read_count(word, value, 4096, options.hosts);
+  if (word == "islands") return read_count(word, value, limits::kIslands.max, options.islands);
+  if (word == "devices")
+    return read_count(word, value, limits::kIslandDevices.max, options.devices);
+  if (word == "hosts") return read_count(word, value, limits::kClusterHosts.max, options.hosts);
   if (word == "workers") return read_count(word, value, 256, options.workers);
   if (word == "threads") return read_count(word, value, 1024, options.threads);
   if (word == "events") return read_count(word, value, 1 << 24, options.events);
@@ -95,6 +97,7 @@ Status apply(std::string_view word, std::string_view value, EmbeddedOptions& opt
   if (word == "runs_shared_in_flight") {
     return read_count(word, value, 100'000, options.runs_shared_in_flight);
   }
+  if (word == "definitions") return read_count(word, value, 100'000'000, options.definitions);
   if (word == "device_memory") return read_bytes(value, options.device_memory);
   if (word == "host_memory") return read_bytes(value, options.host_memory);
   if (word == "send_memory") return read_bytes(value, options.send_memory);
@@ -128,6 +131,20 @@ Status apply(std::string_view word, std::string_view value, EmbeddedOptions& opt
                           std::string(kKnown));
 }
 
+/// All islands together have no more devices and hosts than a cluster may have, before anything is
+/// made for each of them.
+Status check_size(const EmbeddedOptions& options) {
+  const std::uint64_t islands = options.islands;
+  const auto times = [islands](const char* word, std::uint32_t of_each) {
+    return "islands=" + std::to_string(islands) + " times " + word + "=" + std::to_string(of_each);
+  };
+  Status status = limits::check(limits::kClusterDevices, islands * options.devices,
+                                times("devices", options.devices));
+  if (!status.ok()) return status;
+  return limits::check(limits::kClusterHosts, islands * options.hosts,
+                       times("hosts", options.hosts));
+}
+
 }  // namespace
 
 Result<EmbeddedOptions> parse_embedded(std::string_view spec) {
@@ -153,6 +170,7 @@ Result<EmbeddedOptions> parse_embedded(std::string_view spec) {
       return status;
     }
   }
+  if (Status status = check_size(options); !status.ok()) return status;
   if (!options.spill_directory.empty() && options.spill_memory == 0) {
     return invalid_argument("cluster option spill_directory=" + options.spill_directory +
                             " names a place for what has no room in memory, but memory has no "

@@ -106,6 +106,7 @@ void Relay::refuse(Holder by, Speaker& speaker, Status why) {
   speaker.waiting.clear();
   speaker.bytes = 0;
   give_up_unbegun(by);
+  forget_definitions(by);
   pump();
 }
 
@@ -179,6 +180,7 @@ void Relay::pump() {
       speakers_.erase(by);
       give_up_unbegun(by);
       cancel_puts(by);
+      forget_definitions(by);
       bury(by);
     }
   }
@@ -213,12 +215,14 @@ void Relay::handle(Holder by, DelegateWords& words) {
 void Relay::say(Holder by, const Frame& frame) {
   auto records = read_records(frame);
   if (!records) {
+    if (const auto id = read_definition(frame)) definitions_[by].insert(*id);
     session_->say_for_delegate(frame);
     return;
   }
   std::vector<RunId> runs;  // As the delegate calls them.
   for (Said& one : records->said) {
     if (one.kind == Said::Kind::kRun) runs.push_back(one.id);
+    if (one.kind == Said::Kind::kForget) definitions_[by].erase(one.id);
     if (one.kind != Said::Kind::kCancel) continue;
     // Of an upload otherwise, or of a run that is over.
     if (const auto run = run_ids_.find(one.id); run != run_ids_.end()) one.id = run->second;
@@ -279,6 +283,17 @@ void Relay::cancel_puts(Holder by) {
     if (is_its(by, array)) cancels.push_back({.kind = Said::Kind::kCancel, .id = array});
   }
   if (!cancels.empty()) session_->say_for_delegate(cancels, {});
+}
+
+/// The controller keeps what unfinished runs and arrays that others hold need.
+void Relay::forget_definitions(Holder by) {
+  const auto node = definitions_.extract(by);
+  if (node.empty()) return;
+  std::vector<Said> forgets;
+  for (const std::uint64_t id : node.mapped()) {
+    forgets.push_back({.kind = Said::Kind::kForget, .id = id});
+  }
+  if (!forgets.empty()) session_->say_for_delegate(forgets, {});
 }
 
 /// What it has sent to others they may still have, or get: each of them is asked.

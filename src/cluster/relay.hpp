@@ -142,6 +142,7 @@ class Relay final : public ArrayTraffic, public client::ArrayKeeper {
   void refuse(Holder by, Speaker& speaker, Status why);
   void bury(Holder holder);
   void cancel_puts(Holder by);
+  void forget_definitions(Holder by);
   void send(const Holder& to, const ClientWords& words);
 
   // relay_answers.cpp: what comes back.
@@ -175,6 +176,8 @@ class Relay final : public ArrayTraffic, public client::ArrayKeeper {
   bool is_pumping_ = false;
   std::vector<Holder> leases_;  // To whom each block of ids went.
 
+  /// Functions, programs and specs of delegates that they have not released.
+  std::map<Holder, std::set<std::uint64_t>> definitions_;
   std::unordered_map<RunId, std::pair<Holder, RunId>> runs_;  // By the client's id; both ways.
   std::unordered_map<RunId, RunId> run_ids_;
 

@@ -82,6 +82,9 @@ Status Relay::check_frame(Holder by, const Frame& frame) const {
         if (request.isDefineForeign() && !is_its(by, request.getDefineForeign().getId())) {
           return wrong("function", request.getDefineForeign().getId());
         }
+        if (request.isDefineSpec() && !is_its(by, request.getDefineSpec().getId())) {
+          return wrong("spec", request.getDefineSpec().getId());
+        }
         const std::uint64_t number = request.getRequest();
         return owner_of_request(number) == by ? Status() : wrong("request", number);
       }
@@ -105,6 +108,7 @@ Status Relay::check_frame(Holder by, const Frame& frame) const {
           break;
         case ClientRecord::Kind::PUT:
         case ClientRecord::Kind::CANCEL:
+        case ClientRecord::Kind::FORGET:
           is_own = is_its(by, record.getId());
           break;
         case ClientRecord::Kind::FETCH:

@@ -28,6 +28,8 @@ std::optional<Said::Kind> read_kind(ClientRecord::Kind kind) {
       return Said::Kind::kGot;
     case ClientRecord::Kind::CANCEL:
       return Said::Kind::kCancel;
+    case ClientRecord::Kind::FORGET:
+      return Said::Kind::kForget;
     case ClientRecord::Kind::RELEASE:
       break;
   }
@@ -59,6 +61,19 @@ std::optional<SaidRecords> read_records(const Frame& frame) {
     }
   });
   return status.ok() ? records : std::nullopt;
+}
+
+std::optional<std::uint64_t> read_definition(const Frame& frame) {
+  std::optional<std::uint64_t> id;
+  const Status status = wire::read_frame<Message>(frame, [&id](Message::Reader message) {
+    if (message.isDefineFunction()) id = message.getDefineFunction().getId();
+    if (message.isDefineProgram()) id = message.getDefineProgram().getId();
+    if (!message.isRequest()) return;
+    const auto request = message.getRequest();
+    if (request.isDefineForeign()) id = request.getDefineForeign().getId();
+    if (request.isDefineSpec()) id = request.getDefineSpec().getId();
+  });
+  return status.ok() ? id : std::nullopt;
 }
 
 Result<ArrayId> read_upload(const Frame& frame) {

@@ -20,6 +20,8 @@ struct SaidRecords {
 };
 /// What a frame of records says; nothing for another one. Of frames that have passed the door.
 std::optional<SaidRecords> read_records(const Frame& frame);
+/// The function, program or spec that a frame defines; nothing for another one.
+std::optional<std::uint64_t> read_definition(const Frame& frame);
 /// Which array a frame of payload brings. Errors: kProtocolError.
 Result<ArrayId> read_upload(const Frame& frame);
 

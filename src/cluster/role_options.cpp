@@ -14,6 +14,7 @@ controller::ControllerOptions controller_options(const EmbeddedOptions& options)
   controller.kept_bytes_max = options.host_memory;
   controller.limits.runs_in_flight_max = options.runs_in_flight;
   controller.limits.runs_shared_in_flight = options.runs_shared_in_flight;
+  controller.limits.definitions_max = options.definitions;
   return controller;
 }
 

@@ -66,6 +66,7 @@ void ControllerCore::remove_array(ArrayId id, Array& array) {
   --tenants_[array.tenant]->arrays;
   --client.arrays;
   delete array.failure;
+  unuse(*array.source);
   arrays_.erase(id);
 }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/check.hpp"
+#include "base/limits.hpp"
 #include "base/mutant.hpp"
 #include "controller/records.hpp"
 
@@ -60,7 +61,7 @@ void ControllerCore::hello(ClientId client_id, const std::string& name, std::uin
   client->tenant = found->get();
   (*found)->clients.push_back(client.get());
   clients_[client_id] = std::move(client);
-  reply(client_id, request, {});
+  reply(client_id, request, {}, std::to_string(options_.limits.definitions_max));
 }
 
 Status ControllerCore::check_hello(ClientId client, const std::string& tenant) const {
@@ -68,10 +69,9 @@ Status ControllerCore::check_hello(ClientId client, const std::string& tenant) c
     return invalid_argument("client " + std::to_string(client) +
                             " has said hello before; connect anew, ids are used once");
   }
-  if (tenant.size() > options_.limits.tenant_bytes_max) {
-    return invalid_argument("the name of a tenant has " + std::to_string(tenant.size()) +
-                            " bytes; the limit is " +
-                            std::to_string(options_.limits.tenant_bytes_max));
+  if (Status status = limits::check_name(tenant, "name of a tenant", limits::kTenantBytes);
+      !status.ok()) {
+    return status;
   }
   const bool is_new = std::none_of(tenants_.begin(), tenants_.end(),
                                    [&tenant](const auto& known) { return known->name == tenant; });
@@ -83,21 +83,37 @@ Status ControllerCore::check_hello(ClientId client, const std::string& tenant) c
   return {};
 }
 
-/// One more of a client that is here.
-Status ControllerCore::count_definition(ClientId client_id) {
+/// One more of a client that is here. A refused one is remembered for what names it; 0: nothing
+/// can.
+Status ControllerCore::count_definition(ClientId client_id, std::uint64_t id) {
   const auto found = clients_.find(client_id);
   if (found == clients_.end() || found->second->is_gone) {
     return cancelled("client " + std::to_string(client_id) + " is not here");
   }
   Client& client = *found->second;
-  if (client.definitions >= options_.limits.definitions_max) {
-    return resource_exhausted("client " + std::to_string(client_id) + " has named " +
-                              std::to_string(client.definitions) + " of " +
-                              std::to_string(options_.limits.definitions_max) +
-                              " functions, programs, specs and slices; connect anew");
+  if (client.definitions < options_.limits.definitions_max) {
+    ++client.definitions;
+    return {};
   }
-  ++client.definitions;
-  return {};
+  if (id != 0 && client.refused.size() < options_.limits.definitions_max) client.refused.insert(id);
+  return too_many_definitions(client);
+}
+
+Status ControllerCore::too_many_definitions(const Client& client) const {
+  return resource_exhausted("client " + std::to_string(client.id) + " has " +
+                            std::to_string(client.definitions) + " of " +
+                            std::to_string(options_.limits.definitions_max) +
+                            " live functions, programs, specs and slices; drop handles that are "
+                            "no longer needed, or raise the cluster option definitions");
+}
+
+/// Why `client` names the definition `id` in vain: it was refused, or `otherwise`.
+Status ControllerCore::undefined(ClientId client, std::uint64_t id, Status otherwise) const {
+  const auto found = clients_.find(client);
+  if (found == clients_.end()) return otherwise;
+  const auto& refused = found->second->refused;
+  const bool is_full = !refused.empty() && refused.size() == options_.limits.definitions_max;
+  return refused.contains(id) || is_full ? too_many_definitions(*found->second) : otherwise;
 }
 
 void ControllerCore::limit_tenant(const std::string& name, std::uint64_t bytes) {
@@ -192,21 +208,18 @@ void ControllerCore::forget(Client& client) {
     const auto begin = records.lower_bound(make_id(id, 0));
     const auto end = records.lower_bound(make_id(id + 1, 0));
     for (auto it = begin; it != end; ++it) before(it->first, it->second);
-    const bool had_any = begin != end;
     records.erase(begin, end);
-    return had_any;
   };
   erase(programs_, [this](ProgramId program, const auto& record) {
     forget_plans(*record);
     keep_name(program, std::move(record->graph.name));
   });
-  const bool had_functions = erase(functions_, [this](FunctionId function, const auto& record) {
+  erase(functions_, [this](FunctionId function, const auto& record) {
     keep_name(function, std::move(record->info.name));
   });
   erase(slices_, [](SliceId, const auto&) {});
-  const bool had_specs = erase(specs_, [](std::uint64_t, const auto&) {});
-  erase(spec_definitions_, [](std::uint64_t, const auto&) {});
-  if (had_functions || had_specs) {  // Else no host has ever heard of it.
+  erase(specs_, [](std::uint64_t, const auto&) {});
+  if (client.is_known_to_hosts) {
     for (ControllerOutbox::Island& island : outbox_.islands) island.forgotten_clients.push_back(id);
   }
   std::erase(client.tenant->clients, &client);
@@ -254,6 +267,7 @@ std::string ControllerCore::figures() const {
                      ",\"kept_bytes\":" + std::to_string(kept_bytes()) +
                      ",\"programs\":" + std::to_string(programs_.size()) +
                      ",\"functions\":" + std::to_string(functions_.size()) +
+                     ",\"specs\":" + std::to_string(specs_.size()) +
                      ",\"stamps\":" + std::to_string(last_stamp_) + ",\"tenants\":[";
   for (const auto& tenant : tenants_) {
     if (tenant->id > 0) text += ",";

@@ -59,6 +59,9 @@ struct ControllerActor::Decoder {
         case wire::ClientRecord::Kind::GOT:
           self.core_.fetched(client, record.getId());
           break;
+        case wire::ClientRecord::Kind::FORGET:
+          self.core_.release_definition(client, record.getId());
+          break;
       }
     }
     return {};

@@ -39,10 +39,10 @@ struct ControllerLimits {
   std::uint64_t arrays_max = 10'000'000;    // Live arrays of one tenant.
   /// How far behind the oldest unfinished run of a client another one of it may be named.
   std::uint64_t ids_open_max = std::uint64_t{1} << 23;
-  std::size_t definitions_max = 100'000;  // Functions, programs, specs and slices of one client.
-  std::size_t tenants_max = 10'000;       // That have ever said hello.
-  std::size_t tenant_bytes_max = 256;     // Of one's name.
-  std::size_t old_names_max = 4096;       // Of functions and programs of clients that are gone.
+  /// Live functions, programs, specs and slices of one client.
+  std::uint64_t definitions_max = 100'000;
+  std::size_t tenants_max = 10'000;  // That have ever said hello.
+  std::size_t old_names_max = 4096;  // Of functions and programs of clients that are gone.
   /// How often a run that failed of a loss is run again; 0: never.
   std::uint32_t reruns_max = 3;
   /// An island whose scheduler, or whose host, is lost more often within the window has failed. It
@@ -107,6 +107,9 @@ class ControllerCore {
   /// Errors: kInvalidArgument when it is not the client's to name, or does not fit its slice;
   /// kResourceExhausted beyond ControllerLimits::definitions_max.
   Status define_spec(ClientId client, std::uint64_t id, ArraySpec spec, Frame definition);
+  /// `client` names the function, program or spec `id` no more. It goes when no unfinished run,
+  /// live array or other definition needs it.
+  void release_definition(ClientId client, std::uint64_t id);
   void run(ClientId client, const RunRequest& request);
   void put(ClientId client, ArrayId array, std::uint64_t spec);
   void release(ClientId client, ArrayId array);
@@ -225,6 +228,10 @@ class ControllerCore {
   /// Of those, the ones that no client has asked for: arrays that follow a slice.
   std::size_t moves_unfinished() const;
   std::size_t array_count() const { return arrays_.size(); }
+  /// Functions, programs and specs.
+  std::size_t definition_count() const {
+    return functions_.size() + programs_.size() + specs_.size();
+  }
   std::size_t client_count() const { return clients_.size(); }
   /// What arrays and runs keep, over all islands.
   std::uint64_t kept_bytes() const;
@@ -232,8 +239,10 @@ class ControllerCore {
  private:
   struct Tenant;
   struct Client;
+  struct Definition;
   struct Function;
   struct Program;
+  struct Spec;
   struct Run;
   struct Array;
   struct Slice;
@@ -249,6 +258,11 @@ class ControllerCore {
   void lower(Program& program);
   void install(Program& program, program::LoweredProgram lowered);
   void forget_plans(Program& program);
+  void use_functions(Program& program);
+  void unuse(Definition& definition);
+  void forget_definitions();
+  bool forget_definition(std::uint64_t id);
+  Status undefined(ClientId client, std::uint64_t id, Status otherwise) const;
   bool bindings_are_current(const Program& program) const;
   Status check_fits(const Program& program, const program::LoweredProgram& lowered) const;
 
@@ -318,7 +332,8 @@ class ControllerCore {
   void set_weight(Tenant& tenant, std::uint32_t weight);
   bool is_here(ClientId client) const;
   Status check_hello(ClientId client, const std::string& tenant) const;
-  Status count_definition(ClientId client);
+  Status count_definition(ClientId client, std::uint64_t id);
+  Status too_many_definitions(const Client& client) const;
   Status check_run_id(Client& client, RunId id) const;
   Status check_outputs(const Client& client, ArrayId first, std::size_t count) const;
   Status unknown_array(std::string what, ArrayId id) const;
@@ -364,6 +379,8 @@ class ControllerCore {
   void close(Slice& slice);
   static std::string binding_text(const program::Binding& binding);
   void give_back_slices();
+  std::vector<SliceId> name_slices(ClientId client, std::vector<SliceId> slices);
+  void unname_slices(const std::vector<SliceId>& slices);
   void try_rebind(Slice& slice);
   Run* move_before(const Run& run) const;
   void ask_islands(ClientId client, std::uint64_t request, const Run& run, std::string text);
@@ -407,9 +424,9 @@ class ControllerCore {
   std::size_t puts_waiting_ = 0;
   std::size_t slices_closing_ = 0;                                // Released, and not gone.
   std::map<std::pair<IslandId, DeviceId>, Status> lost_devices_;  // In this life of their host.
-  std::map<std::uint64_t, ArraySpec> specs_;
-  std::map<std::uint64_t, Frame> spec_definitions_;  // Parallel; only with members.
-  std::vector<Member> members_;                      // By island; empty without.
+  std::map<std::uint64_t, std::unique_ptr<Spec>> specs_;
+  std::vector<std::uint64_t> unused_;  // Released definitions that nothing may need any more.
+  std::vector<Member> members_;        // By island; empty without.
   // Its records come and go with every run: a pool spares most of what the heap would cost.
   std::pmr::unsynchronized_pool_resource array_pool_;
   std::pmr::unordered_map<ArrayId, Array> arrays_;  // Never iterated in an order that shows.

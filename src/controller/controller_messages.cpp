@@ -118,7 +118,7 @@ void ControllerActor::say_all(IslandId island) {
     send(Role::kHost, island, frame);
   }
   outbox.questions.clear();
-  if (!outbox.forgotten_clients.empty() || !outbox.forgotten_plans.empty()) flush_forgotten(island);
+  if (outbox.has_forgotten()) flush_forgotten(island);
 }
 
 /// Tells the scheduler everything that is unfinished: plans and launches that were gathered for it
@@ -197,11 +197,17 @@ void ControllerActor::flush_forgotten(IslandId island) {
   for (unsigned i = 0; i < clients.size(); ++i) clients.set(i, outbox.forgotten_clients[i]);
   auto plans = forget.initPlans(static_cast<unsigned>(outbox.forgotten_plans.size()));
   for (unsigned i = 0; i < plans.size(); ++i) plans.set(i, outbox.forgotten_plans[i]);
+  auto definitions =
+      forget.initDefinitions(static_cast<unsigned>(outbox.forgotten_definitions.size()));
+  for (unsigned i = 0; i < definitions.size(); ++i) {
+    definitions.set(i, outbox.forgotten_definitions[i]);
+  }
   const Frame frame = builder.finish();
   if (!outbox.forgotten_plans.empty()) send(Role::kIsland, island, frame);
   send(Role::kHost, island, frame);
   outbox.forgotten_clients.clear();
   outbox.forgotten_plans.clear();
+  outbox.forgotten_definitions.clear();
 }
 
 void ControllerActor::flush_puts(IslandId island) {

@@ -79,14 +79,18 @@ struct ControllerOutbox {
     std::vector<Cut> cuts;      // To the host, behind the launches that they are about.
     bool has_new_view = false;  // To both; the scheduler is told of launches in no other way.
     // Nothing that is said later is about these.
-    std::vector<ClientId> forgotten_clients;  // To the host.
-    std::vector<PlanId> forgotten_plans;      // To the scheduler and the host.
+    std::vector<ClientId> forgotten_clients;           // To the host.
+    std::vector<PlanId> forgotten_plans;               // To the scheduler and the host.
+    std::vector<std::uint64_t> forgotten_definitions;  // To the host.
 
+    bool has_forgotten() const {
+      return !forgotten_clients.empty() || !forgotten_plans.empty() ||
+             !forgotten_definitions.empty();
+    }
     bool is_empty() const {
       return weights.empty() && definitions.empty() && plans.empty() && puts.empty() &&
              launches.empty() && fetches.empty() && frees.empty() && cancels.empty() &&
-             questions.empty() && cuts.empty() && !has_new_view && forgotten_clients.empty() &&
-             forgotten_plans.empty();
+             questions.empty() && cuts.empty() && !has_new_view && !has_forgotten();
     }
   };
   struct Resolved {

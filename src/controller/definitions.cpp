@@ -12,7 +12,7 @@ namespace seaway::controller {
 void ControllerCore::define_function(ClientId client, program::FunctionInfo info,
                                      Frame definition) {
   if (client_of(info.id) != client || functions_.contains(info.id)) return;
-  if (!count_definition(client).ok()) return;  // Programs that call it fail with its number.
+  if (!count_definition(client, info.id).ok()) return;  // Programs that call it fail with that.
   add_function(std::move(info), std::move(definition));
 }
 
@@ -23,7 +23,7 @@ void ControllerCore::define_foreign(ClientId client, std::uint64_t request,
                  invalid_argument("function " + std::to_string(sequence_of(info.id)) +
                                   " is not this client's to name; ids are used once"));
   }
-  if (Status status = count_definition(client); !status.ok()) {
+  if (Status status = count_definition(client, info.id); !status.ok()) {
     return reply(client, request, std::move(status));
   }
   Function& function = *add_function(std::move(info), std::move(definition));
@@ -35,6 +35,8 @@ ControllerCore::Function* ControllerCore::add_function(program::FunctionInfo inf
                                                        Frame definition) {
   auto function = std::make_unique<Function>();
   const FunctionId id = info.id;
+  clients_.at(client_of(id))->is_known_to_hosts = true;
+  function->id = id;
   function->info = std::move(info);
   function->definition = definition;
   function->awaits.assign(options_.islands, false);
@@ -72,6 +74,7 @@ void ControllerCore::compiled(FunctionId id, HostId host, Status status,
   function.info.scratch_bytes = std::max(function.info.scratch_bytes, scratch_bytes);
   function.info.cost_ns = std::max<std::uint64_t>(cost_ns, 1);
   answer_foreign(function);
+  if (function.is_released) unused_.push_back(id);
 }
 
 /// All hosts make the same of a program, or it runs nowhere.
@@ -119,16 +122,109 @@ void ControllerCore::answer_foreign(Function& function) {
 
 void ControllerCore::define_program(ClientId client, program::ProgramGraph graph) {
   if (client_of(graph.id) != client || programs_.contains(graph.id)) return;
-  if (!count_definition(client).ok()) return;  // Its runs fail with its number.
+  if (!count_definition(client, graph.id).ok()) return;  // Its runs fail with that.
   auto program = std::make_unique<Program>();
+  program->id = graph.id;
   program->client = client;
   program->graph = std::move(graph);
+  use_functions(*program);
+  std::vector<SliceId> slices;
+  for (const ArraySpec& parameter : program->graph.parameters) {
+    slices.push_back(parameter.sharding.mesh().slice());
+  }
+  for (const program::Node& node : program->graph.nodes) slices.push_back(node.mesh.slice());
+  program->slices = name_slices(client, std::move(slices));
   for (const auto& [id, slice] : slices_) {
     if (slice->client == client && slice->is_released && uses(*program, id)) {
       program->released_slice = id;
     }
   }
   programs_[program->graph.id] = std::move(program);
+}
+
+/// They stay as long as `program` does.
+void ControllerCore::use_functions(Program& program) {
+  std::map<FunctionId, const program::Node*> called;
+  for (const program::Node& node : program.graph.nodes) called.emplace(node.function, &node);
+  for (const auto& [id, node] : called) {
+    const auto found = functions_.find(id);
+    if (found == functions_.end() || found->second->is_released ||
+        client_of(id) != program.client) {
+      if (!program.failure.ok()) continue;
+      program.failure = undefined(
+          program.client, id,
+          invalid_argument("program " + program.graph.name + " calls function " +
+                           std::to_string(id) + " at " + node->site + ", which is not defined"));
+      continue;
+    }
+    ++found->second->uses;
+    program.functions.push_back(id);
+  }
+}
+
+void ControllerCore::release_definition(ClientId client_id, std::uint64_t id) {
+  if (!is_here(client_id) || client_of(id) != client_id) return;
+  Client& client = *clients_.find(client_id)->second;
+  Definition* definition = nullptr;
+  if (const auto program = programs_.find(id); program != programs_.end()) {
+    definition = program->second.get();
+  } else if (const auto function = functions_.find(id); function != functions_.end()) {
+    definition = function->second.get();
+  } else if (const auto spec = specs_.find(id); spec != specs_.end()) {
+    definition = spec->second.get();
+  }
+  if (!definition) {
+    client.refused.erase(id);
+    return;
+  }
+  if (std::exchange(definition->is_released, true)) return;
+  --client.definitions;
+  unused_.push_back(id);
+}
+
+void ControllerCore::unuse(Definition& definition) {
+  SEAWAY_CHECK(definition.uses > 0, definition.id);
+  if (--definition.uses == 0 && definition.is_released) unused_.push_back(definition.id);
+}
+
+/// Those of `unused_` that nothing needs. Programs that go may leave functions unused.
+void ControllerCore::forget_definitions() {
+  for (std::size_t i = 0; i < unused_.size(); ++i) {
+    const std::uint64_t id = unused_[i];
+    if (!forget_definition(id)) continue;
+    for (ControllerOutbox::Island& island : outbox_.islands) {
+      island.forgotten_definitions.push_back(id);
+    }
+  }
+  unused_.clear();
+}
+
+/// Whether hosts know of it, and are to forget it, too.
+bool ControllerCore::forget_definition(std::uint64_t id) {
+  if (const auto found = programs_.find(id); found != programs_.end()) {
+    Program& program = *found->second;
+    if (!program.is_released || program.uses > 0) return false;
+    for (const FunctionId function : program.functions) unuse(*functions_.at(function));
+    for (const SliceId slice : program.slices) std::erase(slices_.at(slice)->users, &program);
+    forget_plans(program);
+    unname_slices(program.slices);
+    keep_name(id, std::move(program.graph.name));
+    programs_.erase(found);
+    return false;
+  }
+  if (const auto found = functions_.find(id); found != functions_.end()) {
+    // What is being compiled would come to a host that has forgotten it already.
+    Function& function = *found->second;
+    if (!function.is_released || function.uses > 0 || function.hosts_awaited > 0) return false;
+    keep_name(id, std::move(function.info.name));
+    functions_.erase(found);
+    return true;
+  }
+  const auto found = specs_.find(id);
+  if (found == specs_.end() || !found->second->is_released || found->second->uses > 0) return false;
+  unname_slices(found->second->slices);
+  specs_.erase(found);
+  return true;
 }
 
 bool ControllerCore::bindings_are_current(const Program& program) const {
@@ -169,7 +265,7 @@ void ControllerCore::lower(Program& program) {
     if (slice == slices_.end() || slice->second->client != program.client) {
       return invalid_argument("program " + program.graph.name + " uses slice " +
                               std::to_string(sequence_of(mesh.slice())) +
-                              ", which is not one of this client's");
+                              ", which is not one of this client's, or was released");
     }
     // A run that was enqueued before its slice was released keeps it from going.
     SEAWAY_CHECK(!slice->second->is_gone, mesh.slice());

@@ -114,13 +114,16 @@ void ControllerCore::run(ClientId client_id, const RunRequest& request) {
                   .tenant = client.tenant->id,
                   .kind = EventKind::kSubmit});
   const auto program = programs_.find(request.program);
-  if (program == programs_.end() || program->second->client != client_id) {
-    resolve(run, invalid_argument("program " + std::to_string(request.program) +
-                                  " is not one of this client's"));
+  if (program == programs_.end() || program->second->is_released ||
+      program->second->client != client_id) {
+    resolve(run, undefined(client_id, request.program,
+                           invalid_argument("program " + std::to_string(request.program) +
+                                            " is not one of this client's")));
     return;
   }
   run.program = program->second.get();
   ++run.program->runs_unfinished;
+  ++run.program->uses;
   const program::ProgramGraph& graph = run.program->graph;
   if (request.args.size() != graph.parameters.size()) {
     const std::size_t given = request.args.size();
@@ -174,6 +177,8 @@ void ControllerCore::run(ClientId client_id, const RunRequest& request) {
     array.references = 2;  // The handle and this run.
     array.physical = run.first_output + i;
     array.run = run.id;
+    array.source = run.program;
+    ++array.source->uses;
     array.spec = &graph.spec_of(graph.outputs[i]);
     run.outputs.push_back(&array);
     ++client.tenant->arrays;
@@ -386,6 +391,7 @@ void ControllerCore::pump() {
     best->is_idle = true;
   }
   if (slices_closing_ > 0) give_back_slices();
+  if (!unused_.empty()) forget_definitions();
   if (!departing_.empty()) forget_clients();
 }
 

@@ -11,8 +11,7 @@ bool ControllerCore::is_pressing(IslandId island) const {
   const ControllerOutbox::Island& outbox = outbox_.islands[island];
   return !outbox.weights.empty() || !outbox.definitions.empty() || !outbox.plans.empty() ||
          !outbox.cancels.empty() || !outbox.questions.empty() || !outbox.cuts.empty() ||
-         outbox.has_new_view || !outbox.forgotten_clients.empty() ||
-         !outbox.forgotten_plans.empty();
+         outbox.has_new_view || outbox.has_forgotten();
 }
 
 /// A message wakes its receiver, which costs that one and this as much as some gangs take. Runs of

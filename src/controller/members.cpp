@@ -59,7 +59,7 @@ void ControllerCore::host_joined(IslandId island, std::uint32_t epoch) {
     outbox.definitions.push_back(function->definition);
     await(*function, island);
   }
-  for (const auto& [id, definition] : spec_definitions_) outbox.definitions.push_back(definition);
+  for (const auto& [id, spec] : specs_) outbox.definitions.push_back(spec->definition);
   for (auto& [id, slice] : slices_) {
     if (slice->binding.island != island || slice->is_gone) continue;
     if (slice->moves_in_flight > 0)
@@ -105,6 +105,7 @@ void ControllerCore::host_lost(IslandId island, const std::string& why) {
     function->awaits[island] = false;
     --function->hosts_awaited;
     answer_foreign(*function);
+    if (function->is_released) unused_.push_back(id);
   }
   for (const auto& [id, slice] : slices_) displace(*slice);
   answer_questions();

@@ -177,7 +177,10 @@ void ControllerCore::resolve(Run& run, Status status) {
   }
   --runs_unfinished_;
   --client.unfinished;
-  if (run.program) --run.program->runs_unfinished;
+  if (run.program) {
+    --run.program->runs_unfinished;
+    unuse(*run.program);
+  }
   recycle(run);
   if (client.unfinished > 0) return;
   for (const std::uint64_t request : client.drains) reply(client.id, request, {});

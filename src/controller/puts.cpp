@@ -20,7 +20,7 @@ Status ControllerCore::define_spec(ClientId client, std::uint64_t id, ArraySpec 
   }
   if (slice == slices_.end() || slice->second->client != client) {
     return invalid_argument("spec " + std::to_string(sequence_of(id)) +
-                            " is over a slice that is not this client's");
+                            " is over a slice that is not this client's, or was released");
   }
   if (Status status = spec.sharding.validate(spec.type); !status.ok()) return status;
   const Mesh& mesh = spec.sharding.mesh();
@@ -30,9 +30,14 @@ Status ControllerCore::define_spec(ClientId client, std::uint64_t id, ArraySpec 
                             std::to_string(mesh.device_count()) + " devices; its slice has " +
                             std::to_string(devices));
   }
-  if (Status status = count_definition(client); !status.ok()) return status;
-  specs_[id] = std::move(spec);
-  if (!members_.empty()) spec_definitions_[id] = definition;
+  if (Status status = count_definition(client, id); !status.ok()) return status;
+  clients_.at(client)->is_known_to_hosts = true;
+  auto record = std::make_unique<Spec>();
+  record->id = id;
+  record->slices = name_slices(client, {spec.sharding.mesh().slice()});
+  record->spec = std::move(spec);
+  if (!members_.empty()) record->definition = definition;
+  specs_[id] = std::move(record);
   for (IslandId island = 0; island < options_.islands; ++island) {
     if (has_host(island)) outbox_.islands[island].definitions.push_back(definition);
   }
@@ -78,10 +83,13 @@ void ControllerCore::put(ClientId client_id, ArrayId id, std::uint64_t spec_id) 
   if (!is_here(client_id) || client_of(id) != client_id) return;
   Client& client = owner(id);
   const auto spec = specs_.find(spec_id);
-  if (spec == specs_.end() || client_of(spec_id) != client_id) {
+  if (spec == specs_.end() || spec->second->is_released || client_of(spec_id) != client_id) {
     outbox_.client(client_id).resolved.push_back(
-        {id, invalid_argument("array " + std::to_string(sequence_of(id)) +
-                              " is put with a sharding over a slice that is not this client's")});
+        {id, undefined(client_id, spec_id,
+                       invalid_argument(
+                           "array " + std::to_string(sequence_of(id)) +
+                           " is put with a sharding over a slice that is not this client's, or "
+                           "was released"))});
     return;
   }
   const bool is_new = !arrays_.contains(id);
@@ -92,14 +100,17 @@ void ControllerCore::put(ClientId client_id, ArrayId id, std::uint64_t spec_id) 
                                        " exists already; ids are used once")});
     return;
   }
-  const WaitingPut put = {.array = id,
-                          .spec = spec_id,
-                          .slice = slices_.find(spec->second.sharding.mesh().slice())->second.get(),
-                          .fetches = {}};
+  const WaitingPut put = {
+      .array = id,
+      .spec = spec_id,
+      .slice = slices_.find(spec->second->spec.sharding.mesh().slice())->second.get(),
+      .fetches = {}};
   Array& array = arrays_[id];
   array.tenant = static_cast<std::uint16_t>(client.tenant->id);
   array.physical = id;
-  array.spec = &spec->second;
+  array.source = spec->second.get();
+  ++array.source->uses;
+  array.spec = &spec->second->spec;
   ++client.tenant->arrays;
   ++client.arrays;
   if (put.slice->is_released) {
@@ -108,7 +119,7 @@ void ControllerCore::put(ClientId client_id, ArrayId id, std::uint64_t spec_id) 
     return;
   }
   const IslandId island = place_of(*put.slice).island;
-  const std::uint64_t bytes = device_bytes(spec->second);
+  const std::uint64_t bytes = device_bytes(*array.spec);
   // Those that wait already come first.
   const bool is_next = std::none_of(
       client.puts.begin(), client.puts.end(),
@@ -123,7 +134,7 @@ void ControllerCore::put(ClientId client_id, ArrayId id, std::uint64_t spec_id) 
     ++puts_waiting_;
   } else {
     SEAWAY_PROBE("a put is refused for lack of room");
-    fail(put, no_room(client, put, spec->second, ""));
+    fail(put, no_room(client, put, *array.spec, ""));
   }
 }
 

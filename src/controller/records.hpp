@@ -45,7 +45,10 @@ struct ControllerCore::Client {
   std::deque<Run*> runs;   // Unfinished, by sequence - first_sequence; null: finished.
   std::uint64_t first_sequence = 0;
   std::uint64_t last_sequence = 0;  // Of the ids of its runs, which rise.
-  std::size_t definitions = 0;      // Functions, programs, specs and slices that it has named.
+  std::uint64_t definitions = 0;    // Functions, programs, specs and slices that it names.
+  bool is_known_to_hosts = false;   // They were sent a function or a spec of it.
+  /// Definitions that were refused, until it releases them: as many as it may have, at most.
+  std::set<std::uint64_t> refused;
   std::size_t unfinished = 0;
   std::uint64_t arrays = 0;               // Live ones that it has named.
   std::vector<std::uint64_t> kept_bytes;  // Per island, by those and by its runs.
@@ -54,7 +57,15 @@ struct ControllerCore::Client {
   std::vector<std::uint64_t> drains;  // Requests that wait until nothing is unfinished.
 };
 
-struct ControllerCore::Function {
+/// What a client names until it releases it, and what stays while something needs it.
+struct ControllerCore::Definition {
+  std::uint64_t id = 0;
+  std::uint64_t uses = 0;       // By unfinished runs, live arrays and programs.
+  std::vector<SliceId> slices;  // Which it names; not of functions.
+  bool is_released = false;
+};
+
+struct ControllerCore::Function : Definition {
   program::FunctionInfo info;
   Frame definition;
   std::vector<bool> awaits;  // By host: it has not said yet what came of compiling.
@@ -68,11 +79,18 @@ struct ControllerCore::Function {
   Status failure;
 };
 
-struct ControllerCore::Program {
+/// The type and sharding of uploads.
+struct ControllerCore::Spec : Definition {
+  ArraySpec spec;
+  Frame definition;  // For hosts that join; only with members.
+};
+
+struct ControllerCore::Program : Definition {
   ClientId client = 0;
   program::ProgramGraph graph;
-  Status failure;              // Cannot ever run: the outcome of its runs.
-  SliceId released_slice = 0;  // One that it uses and its client has released: no new runs.
+  std::vector<FunctionId> functions;  // Which it uses, each once.
+  Status failure;                     // Cannot ever run: the outcome of its runs.
+  SliceId released_slice = 0;         // One that it uses and its client has released: no new runs.
   std::uint64_t runs_unfinished = 0;
   bool is_lowered = false;
   program::LoweredProgram lowered;  // Its parts' plans have ids when installed.
@@ -143,7 +161,8 @@ struct ControllerCore::Array {
   std::uint32_t open_readers = 0;   // Uses by runs whose last segment has no stamp yet.
   ArrayId physical = 0;             // Its name on the islands.
   RunId run = 0;                    // Producer; 0: an upload.
-  const ArraySpec* spec = nullptr;  // In a program's graph, or a client's specs.
+  Definition* source = nullptr;     // The program or the spec that it was made with, and
+  const ArraySpec* spec = nullptr;  // what that says of it.
   Status* failure = nullptr;        // Owned; only if failed.
 };
 
@@ -154,6 +173,7 @@ struct ControllerCore::Slice {
   program::Binding binding;
   bool is_released = false;     // Nothing new may use it.
   bool is_gone = false;         // And nothing does: its devices have been given back.
+  std::uint64_t names = 0;      // Programs and specs over it: its record stays as long as they do.
   std::vector<Program*> users;  // While it is released and not gone.
   std::uint32_t puts_waiting = 0;
   std::uint32_t puts_arriving = 0;  // Uploads that are on their way to its devices.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/limits.hpp"
 #include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "controller/records.hpp"
@@ -73,11 +74,13 @@ void ControllerCore::acquire_slice(ClientId client, std::uint64_t request, Slice
           invalid_argument("slice " + std::to_string(id) + " is not yours to name"));
     return;
   }
-  if (Status status = count_definition(client); !status.ok()) {
-    return reply(client, request, std::move(status));
-  }
+  Status status = limits::check_mesh(Mesh(id, wanted.axes));
+  if (status.ok()) status = limits::check_name(wanted.kind, "kind of a slice's devices");
+  if (status.ok()) status = count_definition(client, 0);
+  if (!status.ok()) return reply(client, request, std::move(status));
   auto binding = binder_.acquire(client, id, wanted);
   if (!binding.ok()) {
+    --clients_.find(client)->second->definitions;
     return reply(client, request, explain_unbound(binding.status()));
   }
   auto slice = std::make_unique<Slice>();
@@ -98,6 +101,7 @@ void ControllerCore::release_slice(ClientId client, std::uint64_t request, Slice
   }
   // Its arrays stay readable until their handles go.
   close(*found->second);
+  --clients_.find(client)->second->definitions;
   reply(client, request, {});
 }
 
@@ -125,7 +129,9 @@ void ControllerCore::close(Slice& slice) {
 }
 
 void ControllerCore::give_back_slices() {
-  for (const auto& [id, slice] : slices_) {
+  for (auto next = slices_.begin(); next != slices_.end();) {
+    const auto at = next++;
+    const auto& [id, slice] = *at;
     if (!slice->is_released || slice->is_gone) continue;
     if (slice->is_suspended() || slice->moves_in_flight > 0) continue;
     if (slice->puts_waiting > 0) continue;
@@ -139,6 +145,26 @@ void ControllerCore::give_back_slices() {
     --slices_closing_;
     const Status released = binder_.release(id);
     SEAWAY_CHECK(released.ok(), id, released.to_string());
+    if (slice->names == 0) slices_.erase(at);
+  }
+}
+
+/// The slices of a client that a program or a spec names: each once, and their records stay.
+std::vector<SliceId> ControllerCore::name_slices(ClientId client, std::vector<SliceId> slices) {
+  std::sort(slices.begin(), slices.end());
+  slices.erase(std::unique(slices.begin(), slices.end()), slices.end());
+  std::erase_if(slices, [this, client](SliceId id) {
+    const auto found = slices_.find(id);
+    return found == slices_.end() || found->second->client != client;
+  });
+  for (const SliceId id : slices) ++slices_.at(id)->names;
+  return slices;
+}
+
+void ControllerCore::unname_slices(const std::vector<SliceId>& slices) {
+  for (const SliceId id : slices) {
+    const auto found = slices_.find(id);
+    if (--found->second->names == 0 && found->second->is_gone) slices_.erase(found);
   }
 }
 

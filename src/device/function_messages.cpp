@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/limits.hpp"
 #include "device/native_check.hpp"
 #include "program/codec.hpp"
 #include "wire/frame_builder.hpp"
@@ -70,7 +71,7 @@ Compiled compiled(FunctionId function, std::uint32_t host, const Status& status,
     said.foreign->info.outputs = executable->output_types();
     said.foreign->info.shards = traits->shards > 1 ? traits->shards : 0;
     said.foreign->info.donated = traits->donated;
-    if (traits->description.size() <= function::kForeignBytesMax) {
+    if (traits->description.size() <= limits::kForeignBytes.max) {
       said.foreign->format = traits->format;
       said.foreign->description = traits->description;
     }

@@ -290,6 +290,9 @@ void HostActor::handle(const Frame& frame) {
         return hear_words(frame);
       case Message::FORGET:
         for (const PlanId plan : message.getForget().getPlans()) core_.forget_plan(plan);
+        for (const std::uint64_t id : message.getForget().getDefinitions()) {
+          core_.forget_definition(id);
+        }
         for (const ClientId client : message.getForget().getClients()) core_.forget_client(client);
         break;
       case Message::WHY_QUESTION: {

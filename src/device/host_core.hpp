@@ -106,9 +106,9 @@ class HostCore {
 
   /// No later launch names `plan`. It goes at the end of an advance() when no part uses it.
   void forget_plan(PlanId plan);
-  /// Lets the functions and specs of a client go that nobody names any more. Plans that are still
-  /// here keep their functions.
-  void forget_client(ClientId client);
+  /// No later plan or put names the function or spec. Plans keep their functions.
+  void forget_definition(std::uint64_t id);
+  void forget_client(ClientId client);  // All of them that are the client's.
 
   // What the scheduler says: entries of the order, in order.
   void order(program::OrderKind kind, std::uint64_t id, std::uint32_t first, std::uint32_t last);

@@ -49,6 +49,12 @@ void HostCore::forget_client(ClientId client) {
   std::erase_if(upload_descs_, is_its);
 }
 
+void HostCore::forget_definition(std::uint64_t id) {
+  functions_.erase(id);
+  specs_.erase(id);
+  upload_descs_.erase(id);
+}
+
 void HostCore::forget_plan(PlanId plan) {
   if (plans_.contains(plan)) forgotten_plans_.push_back(plan);
 }

@@ -11,7 +11,7 @@ namespace seaway::front {
 namespace {
 
 const program::ForeignCompiled& compiled_of(const Function& function) {
-  return *function.record()->foreign;
+  return *function.record()->definition->foreign;
 }
 
 }  // namespace

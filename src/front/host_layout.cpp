@@ -8,12 +8,12 @@
 #include <string>
 
 #include "base/check.hpp"
+#include "base/limits.hpp"
 
 namespace seaway::front {
 namespace {
 
-/// Of all that a program can name (program/codec.hpp).
-constexpr std::size_t kRankMax = 32;
+constexpr std::size_t kRankMax = limits::kRank.max;
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/limits.hpp"
 
 namespace seaway::function {
 namespace {
@@ -115,11 +116,10 @@ Tensor GraphBuilder::record(Instruction instruction, const std::vector<Tensor>& 
     return builder->append({.op = Op::kConstant, .type = types.empty() ? TensorType{} : types[0]});
   }
   instruction.type = *std::move(type);
-  if (builder->instructions_.size() >= kInstructionsMax) {
-    builder->keep_first_mistake("the function has more than the limit of " +
-                                    std::to_string(kInstructionsMax) +
-                                    " operations; split it into several functions",
-                                site);
+  if (const Status status =
+          limits::check(limits::kOperations, builder->instructions_.size() + 1, "function");
+      !status.ok()) {
+    builder->keep_first_mistake(status.message() + ": split it into several functions", site);
     return builder->tensor(0);
   }
   return builder->append(std::move(instruction));

@@ -2,6 +2,8 @@
 
 #include "function/executable.hpp"
 
+#include "base/limits.hpp"
+
 namespace seaway::function {
 
 OutputOperandPairs pairs_of_one_size(std::span<const TensorType> parameters,
@@ -11,7 +13,7 @@ OutputOperandPairs pairs_of_one_size(std::span<const TensorType> parameters,
     const std::size_t bytes = outputs[output].bytes();
     for (std::uint32_t operand = 0; operand < parameters.size(); ++operand) {
       if (bytes == 0 || bytes != parameters[operand].bytes()) continue;
-      if (pairs.size() == kInPlaceMax) return pairs;
+      if (pairs.size() == limits::kInPlacePairs.max) return pairs;
       pairs.emplace_back(output, operand);
     }
   }

@@ -71,8 +71,8 @@ class Executable {
   /// Rough time that one shard takes, from operation and byte counts. Never 0.
   virtual std::uint64_t cost_ns() const = 0;
   /// What may be the same memory at no cost, for all that an operand holds is read before the
-  /// output is written over it. By rising output; at most kInPlaceMax. Any other donation is obeyed
-  /// as well, by way of scratch.
+  /// output is written over it. By rising output; at most limits::kInPlacePairs. Any other donation
+  /// is obeyed as well, by way of scratch.
   virtual OutputOperandPairs in_place() const { return {}; }
 
   /// Whether running it once more gives the same bits, and does nothing else. So it is with all
@@ -140,7 +140,7 @@ class Executable {
   }
 };
 
-/// All pairs of equal size in bytes, but for empty ones; the first kInPlaceMax of them.
+/// All pairs of equal size in bytes, but for empty ones; the first limits::kInPlacePairs of them.
 OutputOperandPairs pairs_of_one_size(std::span<const TensorType> parameters,
                                      std::span<const TensorType> outputs);
 

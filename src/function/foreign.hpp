@@ -9,9 +9,6 @@
 
 namespace seaway::function {
 
-/// Most bytes of code and options of one such program: it travels in one frame.
-constexpr std::size_t kForeignBytesMax = std::size_t{12} << 20;
-
 /// A program in a format of the compiler's, with the options that it is to be compiled with.
 struct ForeignProgram {
   std::string name;

@@ -16,8 +16,6 @@ namespace seaway::function {
 
 /// (output, operand) pairs of a function that may be the same memory.
 using OutputOperandPairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
-/// Most such pairs that are told of one function.
-constexpr std::size_t kInPlaceMax = 4096;
 
 /// Operations; names and semantics are StableHLO's, without implicit broadcasting.
 enum class Op : std::uint8_t {
@@ -142,11 +140,5 @@ std::string_view to_string(Reduce reduce);
 
 /// Product of the sizes: the number of shards of a gang over these axes.
 std::int64_t shard_count(const AxisSizes& axes);
-
-/// Most operations that one function may have, and most dimensions of one tensor in it.
-constexpr std::size_t kInstructionsMax = 1'000'000;
-constexpr std::size_t kRankMax = 16;
-/// Most shards that the axes of one function may span.
-constexpr std::int64_t kShardsMax = 1 << 20;
 
 }  // namespace seaway::function

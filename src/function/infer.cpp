@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/limits.hpp"
 #include "function/graph.hpp"
 
 namespace seaway::function {
@@ -43,9 +44,9 @@ Status check_type(const Rule& rule, const TensorType& type) {
                        std::string(seaway::to_string(type.dtype)) +
                        "; a native or a foreign function may");
   }
-  if (type.shape.size() > kRankMax) {
-    return rule.refuse("result has " + std::to_string(type.shape.size()) +
-                       " dimensions, the limit is " + std::to_string(kRankMax));
+  if (Status status = limits::check(limits::kCapturedRank, type.shape.size(), "result");
+      !status.ok()) {
+    return rule.refuse(status.message());
   }
   TensorType without_zeros = type;
   for (std::int64_t& size : without_zeros.shape) size = size == 0 ? 1 : size;

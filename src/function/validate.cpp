@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "base/limits.hpp"
 #include "function/graph.hpp"
 
 namespace seaway::function {
@@ -17,6 +18,7 @@ Status check_axes(const AxisSizes& axes) {
     if (name.empty() || !names.insert(name).second) {
       return invalid_argument("mesh axis '" + name + "' is empty or named twice");
     }
+    constexpr auto kShardsMax = static_cast<std::int64_t>(limits::kMeshDevices.max);
     if (size < 1 || size > kShardsMax / shards) {
       return invalid_argument("mesh axis '" + name + "' has size " + std::to_string(size) +
                               "; sizes are at least 1, and their product at most " +
@@ -107,9 +109,9 @@ Status validate(const Graph& graph, const AxisSizes& axes) {
     return invalid_argument("function '" + graph.name + "': " + why);
   };
   if (Status status = check_axes(axes); !status.ok()) return refuse(status.message());
-  if (graph.instructions.size() > kInstructionsMax) {
-    return refuse("has " + std::to_string(graph.instructions.size()) +
-                  " operations, the limit is " + std::to_string(kInstructionsMax));
+  if (Status status = limits::check(limits::kOperations, graph.instructions.size(), "it");
+      !status.ok()) {
+    return refuse(status.message());
   }
   for (std::size_t i = 0; i < graph.instructions.size(); ++i) {
     if (Status status = check_instruction(graph, i, axes); !status.ok()) {

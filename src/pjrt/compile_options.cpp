@@ -2,6 +2,7 @@
 
 #include "pjrt/compile_options.hpp"
 
+#include "base/limits.hpp"
 #include "pjrt/proto.hpp"
 
 namespace seaway::pjrt {
@@ -13,7 +14,7 @@ constexpr int kOrdinal = 1, kReplicas = 4, kPartitions = 5, kDeviceAssignment = 
 constexpr int kReplicaCount = 1, kComputationCount = 2, kComputationDevices = 3;
 constexpr int kReplicaDeviceIds = 1;
 
-constexpr std::uint64_t kShardsMax = 1 << 20;
+constexpr std::uint64_t kShardsMax = limits::kMeshDevices.max;
 
 /// Device ids of one partition, for each replica.
 using Column = std::vector<std::int64_t>;

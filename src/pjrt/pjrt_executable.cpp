@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/limits.hpp"
 #include "pjrt/compile_options.hpp"
 
 namespace seaway::pjrt {
@@ -242,7 +243,7 @@ function::OutputOperandPairs PjrtExecutable::in_place() const {
       pairs.emplace_back(static_cast<std::uint32_t>(output), operand);
       break;
     }
-    if (pairs.size() == function::kInPlaceMax) break;
+    if (pairs.size() == limits::kInPlacePairs.max) break;
   }
   std::sort(pairs.begin(), pairs.end());
   return pairs;

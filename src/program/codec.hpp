@@ -13,13 +13,6 @@
 
 namespace seaway::program {
 
-/// Most dimensions that a decoded tensor may have, most axes of a mesh, most devices of a group,
-/// and the longest name, in bytes.
-constexpr std::size_t kRankMax = 32;
-constexpr std::size_t kAxesMax = 32;
-constexpr std::int64_t kDevicesMax = 1 << 20;
-constexpr std::size_t kNameBytesMax = 4096;
-
 // Into a message under construction.
 void encode(const TensorType& type, schema::TensorType::Builder out);
 void encode(const MeshAxis& axis, schema::MeshAxis::Builder out);

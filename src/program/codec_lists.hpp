@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/limits.hpp"
 #include "program/codec.hpp"
 
 namespace seaway::program::internal {
@@ -32,16 +33,12 @@ void read_numbers(List in, std::vector<Number>& out) {
   for (const auto number : in) out.push_back(number);
 }
 
+using limits::of_stranger;
+
 inline Status read_name(capnp::Text::Reader in, std::string_view what, std::string& out) {
-  if (in.size() > kNameBytesMax) {
-    return protocol_error(std::string(what) + " has " + std::to_string(in.size()) +
-                          " bytes; the limit is " + std::to_string(kNameBytesMax));
-  }
-  out.assign(in.begin(), in.size());
-  // Whoever passes it on as a C string would cut it there.
-  if (out.find('\0') != std::string::npos) {
-    return protocol_error(std::string(what) + " has a zero byte");
-  }
+  const std::string_view name(in.begin(), in.size());
+  if (Status status = limits::check_name(name, what); !status.ok()) return of_stranger(status);
+  out = name;
   return {};
 }
 
@@ -79,7 +76,11 @@ Status decode_each(List in, std::vector<Item>& out) {
   return {};
 }
 
-/// Axes with sizes >= 1 whose product is at most kDevicesMax.
+inline Status check_count(std::size_t size, const limits::Limit& limit, std::string_view what) {
+  return of_stranger(limits::check(limit, size, what));
+}
+
+/// Axes as limits::check_mesh() wants them.
 Status decode_axes(capnp::List<schema::MeshAxis>::Reader in, std::vector<MeshAxis>& axes);
 
 }  // namespace seaway::program::internal

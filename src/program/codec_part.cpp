@@ -15,9 +15,7 @@ void encode(const DeviceGroup& group, schema::DeviceGroup::Builder out) {
 
 Status decode(schema::DeviceGroup::Reader in, DeviceGroup& group) {
   const auto devices = in.getDevices();
-  if (Status status =
-          check_count(devices.size(), static_cast<std::size_t>(kDevicesMax), "devices of a group");
-      !status.ok())
+  if (Status status = check_count(devices.size(), limits::kMeshDevices, "group"); !status.ok())
     return status;
   read_numbers(devices, group.devices);
   return decode_axes(in.getAxes(), group.axes);

@@ -11,8 +11,6 @@ using namespace internal;
 
 namespace {
 
-constexpr std::size_t kListMax = 4 * kNodesMax;
-
 /// The distinct meshes and specs of a program, in the order in which they are first met.
 class Interner {
  public:
@@ -162,7 +160,8 @@ Status decode(schema::ProgramGraph::Reader in, ProgramGraph& graph) {
       return status;
   }
   const auto outputs = in.getOutputs();
-  if (Status status = check_count(outputs.size(), kListMax, "outputs"); !status.ok()) return status;
+  if (Status status = check_count(outputs.size(), limits::kProgramOutputs, "program"); !status.ok())
+    return status;
   for (const auto output : outputs) {
     if (Status status = decode_ref(output, graph, graph.nodes.size(), graph.outputs.emplace_back());
         !status.ok())

@@ -21,26 +21,10 @@ Status decode(schema::MeshAxis::Reader in, MeshAxis& axis) {
 
 Status internal::decode_axes(capnp::List<schema::MeshAxis>::Reader in,
                              std::vector<MeshAxis>& axes) {
-  if (Status status = check_count(in.size(), kAxesMax, "mesh axes"); !status.ok()) return status;
+  if (Status status = check_count(in.size(), limits::kMeshAxes, "mesh"); !status.ok())
+    return status;
   if (Status status = decode_each(in, axes); !status.ok()) return status;
-  std::int64_t devices = 1;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    const MeshAxis& axis = axes[i];
-    const auto before = axes.begin() + static_cast<std::ptrdiff_t>(i);
-    const bool is_known = std::any_of(
-        axes.begin(), before, [&axis](const MeshAxis& other) { return other.first == axis.first; });
-    if (axis.first.empty() || is_known) {
-      return protocol_error("axis " + std::to_string(i) + " of a mesh is called \"" + axis.first +
-                            "\"; each has a name of its own");
-    }
-    if (axis.second < 1 || axis.second > kDevicesMax / devices) {
-      return protocol_error("axis \"" + axis.first + "\" has size " + std::to_string(axis.second) +
-                            "; a mesh has between 1 and " + std::to_string(kDevicesMax) +
-                            " devices");
-    }
-    devices *= axis.second;
-  }
-  return {};
+  return of_stranger(limits::check_mesh(Mesh(0, axes)));
 }
 
 void encode(const TensorType& type, schema::TensorType::Builder out) {
@@ -53,7 +37,7 @@ Status decode(schema::TensorType::Reader in, TensorType& type) {
       !status.ok())
     return status;
   const auto shape = in.getShape();
-  if (Status status = check_count(shape.size(), kRankMax, "dimensions"); !status.ok())
+  if (Status status = check_count(shape.size(), limits::kRank, "tensor"); !status.ok())
     return status;
   type.shape.clear();
   read_numbers(shape, type.shape);
@@ -81,7 +65,7 @@ Status decode(schema::Mesh::Reader in, Mesh& mesh) {
   read_numbers(in.getDevices(), devices);
   std::vector<std::uint32_t> sorted = devices;
   std::sort(sorted.begin(), sorted.end());
-  if (sorted.back() >= kDevicesMax ||
+  if (sorted.back() >= limits::kMeshDevices.max ||
       std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
     return protocol_error("a sub-mesh names a device twice, or number " +
                           std::to_string(sorted.back()) + ", which none has");
@@ -100,12 +84,11 @@ void encode(const PartitionSpec& spec, schema::PartitionSpec::Builder out) {
 
 Status decode(schema::PartitionSpec::Reader in, PartitionSpec& spec) {
   const auto dims = in.getDims();
-  if (Status status = check_count(dims.size(), kRankMax, "dimensions of a partition spec");
-      !status.ok())
+  if (Status status = check_count(dims.size(), limits::kRank, "partition spec"); !status.ok())
     return status;
   std::vector<DimAxes> out;
   for (const auto axes : dims) {
-    if (Status status = check_count(axes.size(), kAxesMax, "axes of one dimension"); !status.ok())
+    if (Status status = check_count(axes.size(), limits::kMeshAxes, "one dimension"); !status.ok())
       return status;
     DimAxes names;
     for (const auto axis : axes) {
@@ -214,6 +197,9 @@ Status decode(schema::FunctionGraph::Reader in, function::Graph& graph) {
   if (Status status = read_name(in.getName(), "function name", graph.name); !status.ok())
     return status;
   const auto instructions = in.getInstructions();
+  if (Status status = check_count(instructions.size(), limits::kOperations, "function");
+      !status.ok())
+    return status;
   graph.instructions.reserve(instructions.size());
   for (const auto instruction : instructions) {
     const std::size_t index = graph.instructions.size();
@@ -253,7 +239,6 @@ void encode(const FunctionInfo& info, schema::FunctionInfo::Builder out) {
 }
 
 Status decode(schema::FunctionInfo::Reader in, FunctionInfo& info) {
-  constexpr std::uint64_t kScratchBytesMax = std::uint64_t{1} << 40;
   info.id = in.getId();
   if (Status status = read_name(in.getName(), "function name", info.name); !status.ok())
     return status;
@@ -261,15 +246,14 @@ Status decode(schema::FunctionInfo::Reader in, FunctionInfo& info) {
   if (Status status = decode_each(in.getOutputs(), info.outputs); !status.ok()) return status;
   if (Status status = decode_axes(in.getAxes(), info.axes); !status.ok()) return status;
   info.scratch_bytes = in.getScratchBytes();
-  if (Status status = check_count(info.scratch_bytes, kScratchBytesMax, "bytes of scratch");
+  if (Status status = check_count(info.scratch_bytes, limits::kScratchBytes, "function");
       !status.ok())
     return status;
   info.cost_ns = in.getCostNs();
   info.idempotent = in.getIdempotent();
   info.irregular = in.getIrregular();
   const auto in_place = in.getInPlace();
-  if (Status status = check_count(in_place.size(), function::kInPlaceMax, "in-place pairs");
-      !status.ok())
+  if (Status status = check_count(in_place.size(), limits::kInPlacePairs, "function"); !status.ok())
     return status;
   for (const auto pair : in_place) {
     if (Status status = check_index(pair.getOutput(), info.outputs.size(), "in-place output");
@@ -281,7 +265,7 @@ Status decode(schema::FunctionInfo::Reader in, FunctionInfo& info) {
     info.in_place.emplace_back(pair.getOutput(), pair.getOperand());
   }
   info.shards = in.getShards();
-  if (Status status = check_count(info.shards, kDevicesMax, "shards of a function"); !status.ok())
+  if (Status status = check_count(info.shards, limits::kMeshDevices, "function"); !status.ok())
     return status;
   const bool is_even = info.shards == 0 || (info.parameters.size() % info.shards == 0 &&
                                             info.outputs.size() % info.shards == 0);
@@ -324,7 +308,7 @@ Status decode(schema::ForeignProgram::Reader in, function::ForeignProgram& progr
   program.code = string_of(in.getCode());
   program.options = string_of(in.getOptions());
   program.shards = in.getShards();
-  if (program.shards >= 1 && program.shards <= kDevicesMax) return {};
+  if (program.shards >= 1 && program.shards <= limits::kMeshDevices.max) return {};
   return protocol_error("a foreign program has " + std::to_string(program.shards) + " shards");
 }
 

@@ -78,6 +78,7 @@ std::vector<std::string> leftovers(const World& world, const MemberOf& member) {
   expect_none("runs without an outcome at the controller", controller->runs_unfinished());
   expect_none("arrays known to the controller", controller->array_count());
   expect_none("clients known to the controller", controller->client_count());
+  expect_none("definitions known to the controller", controller->definition_count());
   expect_none("bytes that the controller takes for kept", controller->kept_bytes());
   for (ClientId client = 1; client <= world.clients; ++client) {
     const cluster::Member* const its = member(Role::kClient, client);

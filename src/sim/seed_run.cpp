@@ -337,6 +337,7 @@ class SimulatedCluster {
                 embedded_->controller().runs_unfinished());
     expect_none("arrays known to the controller", embedded_->controller().array_count());
     expect_none("clients known to the controller", embedded_->controller().client_count());
+    expect_none("definitions known to the controller", embedded_->controller().definition_count());
     expect_none("bytes that the controller takes for kept", embedded_->controller().kept_bytes());
     expect_none("values that nobody took from the transport", embedded_->bulk().size());
     for (IslandId island = 0; island < world_.cluster.islands; ++island) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/ids.hpp"
+#include "base/limits.hpp"
 #include "seaway/status.hpp"
 
 namespace seaway::transport {
@@ -47,7 +48,7 @@ class LinkModel {
 /// One link in each direction between each two islands; within an island bytes arrive at once.
 class ClusterLinks {
  public:
-  static constexpr std::uint32_t kIslandsMax = 1024;
+  static constexpr std::uint32_t kIslandsMax = limits::kIslands.max;
 
   /// Errors: kInvalidArgument for more than kIslandsMax islands.
   static Result<ClusterLinks> make(std::uint32_t islands, LinkOptions options);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/file.hpp"
+#include "base/limits.hpp"
 #include "seaway/status.hpp"
 
 namespace seaway::transport {
@@ -49,7 +50,7 @@ class TokenStore {
  public:
   static constexpr std::size_t kTokensMax = 10'000;
   static constexpr std::size_t kTextBytesMax = std::size_t{1} << 20;
-  static constexpr std::size_t kTenantBytesMax = 256;
+  static constexpr std::size_t kTenantBytesMax = limits::kTenantBytes.max;
   static constexpr std::size_t kIdBytesMax = 32;
 
   /// What is asked for a new token. `tenant` is of letters, digits, '.', '_' and '-'.

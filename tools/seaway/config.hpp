@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/limits.hpp"
 #include "seaway/status.hpp"
 
 namespace seaway::tools {
@@ -47,7 +48,7 @@ struct ConfigLimits {
   static constexpr std::size_t kPathBytesMax = 4096;
   static constexpr std::size_t kAddressesMax = 8;
   static constexpr std::size_t kSocketPathBytesMax = 107;  // What the system takes.
-  static constexpr std::uint32_t kDevicesMax = 65'536;
+  static constexpr std::uint32_t kDevicesMax = limits::kIslandDevices.max;
   static constexpr std::uint32_t kHostsMax = 64;
   static constexpr std::uint32_t kThreadsMax = 1024;
   static constexpr std::uint32_t kHeartbeatMsMax = 60'000;

@@ -60,10 +60,8 @@ TEST_F(Placements, WhoseAxesHaveOtherPlacesThanHostsAreRefused) {
 
 TEST_F(Placements, WhoseAxesHaveMorePlacesThanCanBeCountedAreRefused) {
   // Their product is 2^64 + 4, which is 4 if nobody looks.
-  EXPECT_EQ(
-      refusal({{{"row", 111'620}, {"column", 429'509'837}, {"page", 384'773}}, {0, 1, 2, 3}}),
-      "INVALID_ARGUMENT: Counter: the axes of its placement have 4294967296 or more places, and it "
-      "names 4 hosts");
+  EXPECT_EQ(refusal({{{"row", 111'620}, {"column", 429'509'837}, {"page", 384'773}}, {0, 1, 2, 3}}),
+            "INVALID_ARGUMENT: Counter: 18446744073709551615 actors; the limit is 4194304");
 }
 
 TEST_F(Placements, ThatWereRefusedLeaveNothingBehind) {

@@ -31,7 +31,7 @@ struct Heard {
   };
   std::vector<std::string> order;  // Kinds of all records and definitions, in order.
   std::vector<Run> runs;
-  std::vector<std::uint64_t> releases, cancels, puts, fetches;
+  std::vector<std::uint64_t> releases, cancels, puts, fetches, forgets;
   std::string tenant;
   std::uint32_t weight = 0;
   int frames = 0;
@@ -168,6 +168,9 @@ class FakeController final : public actor::Actor {
           break;
         case wire::ClientRecord::Kind::CANCEL:
           heard_.cancels.push_back(record.getId());
+          break;
+        case wire::ClientRecord::Kind::FORGET:
+          heard_.forgets.push_back(record.getId());
           break;
         case wire::ClientRecord::Kind::GOT:
           std::abort();  // Only clients of other processes say it.

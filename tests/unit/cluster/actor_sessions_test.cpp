@@ -175,6 +175,13 @@ class ActorSessions : public testing::Test {
     return status.find("\"arrays\":0,") == std::string::npos;
   }
 
+  /// The same, of functions, programs and specs.
+  std::string definitions() const {
+    const std::string status = processes_.at({Role::kController, 0})->status();
+    const std::size_t begin = status.find("\"programs\":");
+    return status.substr(begin, status.find(",\"stamps\"") - begin);
+  }
+
   std::string directory_;
   std::shared_ptr<const Registry> registry_;
   std::shared_ptr<const Clock> clock_ = std::make_shared<const RealClock>();
@@ -291,6 +298,33 @@ TEST_F(ActorSessions, ARunThatNamesASliceThatWasReleasedFailsWithTheReason) {
   ASSERT_TRUE(made.ok()) << made.status().to_string();
   EXPECT_EQ(made->status().code(), StatusCode::kInvalidArgument) << made->status().to_string();
   while (has_arrays()) continue;
+}
+
+TEST_F(ActorSessions, ReleaseWhatTheirActorsHaveDefined) {
+  {
+    const auto sharers = client_.spawn<Sharer>(client_.hosts(), slices_[0], std::vector<Array>());
+    ASSERT_TRUE(sharers.ok()) << sharers.status().to_string();
+    for (std::uint32_t host = 0; host < 2; ++host) {
+      ASSERT_EQ(value_of(make_one(sharers->at(host), 4).value()), 8);
+    }
+    EXPECT_EQ(definitions(), "\"programs\":2,\"functions\":2,\"specs\":2");
+    ASSERT_TRUE(sharers->stop().get().ok());
+  }
+
+  // The latest specs are kept for what may come next.
+  while (definitions() != "\"programs\":0,\"functions\":0,\"specs\":2") continue;
+}
+
+TEST_F(ActorSessions, WhatAnActorHasDefinedGoesWithItsHost) {
+  const auto zero = sharer(0, 1), one = sharer(1, 1);
+  ASSERT_EQ(value_of(make_one(zero, 4).value()), 8);
+  ASSERT_EQ(value_of(make_one(one, 4).value()), 8);
+  ASSERT_EQ(definitions(), "\"programs\":2,\"functions\":2,\"specs\":2");
+
+  end({Role::kHost, 0});
+
+  while (definitions() != "\"programs\":1,\"functions\":1,\"specs\":1") continue;
+  EXPECT_EQ(value_of(make_one(one, 5).value()), 10);
 }
 
 }  // namespace

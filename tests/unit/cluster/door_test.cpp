@@ -105,6 +105,7 @@ TEST(Door, ClientNamesOwnIdsAlone) {
       record(Kind::RELEASE, set_id),
       record(Kind::FETCH, set_id),
       record(Kind::CANCEL, set_id),
+      record(Kind::FORGET, set_id),
       request([](auto r, std::uint64_t id) { r.initAcquireSlice().setId(id); }),
       request([](auto r, std::uint64_t id) { r.setReleaseSlice(id); }),
       request([](auto r, std::uint64_t id) { r.setRebindSlice(id); }),

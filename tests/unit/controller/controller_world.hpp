@@ -223,6 +223,9 @@ class ControllerWorld {
       }
       forgotten_plans[i].insert(forgotten_plans[i].end(), island.forgotten_plans.begin(),
                                 island.forgotten_plans.end());
+      auto& forgotten = forgotten_definitions[i];
+      forgotten.insert(forgotten.end(), island.forgotten_definitions.begin(),
+                       island.forgotten_definitions.end());
       island = {};
     }
     for (const auto& [id, client] : outbox.clients) {
@@ -265,6 +268,7 @@ class ControllerWorld {
   std::map<IslandId, std::size_t> definitions;
   std::size_t plans = 0;
   std::map<IslandId, std::vector<PlanId>> forgotten_plans;
+  std::map<IslandId, std::vector<std::uint64_t>> forgotten_definitions;
   ControllerCore core;
 
  private:

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "base/limits.hpp"
 #include "unit/function/evaluate.hpp"
 
 namespace seaway::function {
@@ -77,7 +78,7 @@ TEST(Validate, RefusesSizesThatWouldOverflow) {
   EXPECT_NE(refused([](Graph& g) { g.instructions[0].type = f32({kHuge, 0, kHuge}); }), "");
   EXPECT_NE(refused([](Graph& g) { g.instructions[0].type = f32({kHuge}); }), "");
   EXPECT_EQ(refused([](Graph& g) { g.instructions[0].type.shape.assign(17, 1); }),
-            "value %0: parameter(): result has 17 dimensions, the limit is 16");
+            "value %0: parameter(): result: 17 dimensions; the limit is 16");
   EXPECT_NE(refused(
                 [](Graph& g) {
                   g.instructions[1] = {.op = Op::kAllGather,
@@ -134,8 +135,8 @@ TEST(Validate, RefusesFieldsThatTheOperationDoesNotRead) {
 }
 
 TEST(Validate, RefusesMoreOperationsThanTheLimit) {
-  EXPECT_EQ(refused([](Graph& g) { g.instructions.resize(kInstructionsMax + 1); }),
-            "has 1000001 operations, the limit is 1000000");
+  EXPECT_EQ(refused([](Graph& g) { g.instructions.resize(limits::kOperations.max + 1); }),
+            "it: 1000001 operations; the limit is 1000000");
 }
 
 TEST(Validate, RefusesReductionsAndRowsWithNothingToChooseFrom) {

@@ -201,7 +201,7 @@ TEST(Codec, RefusesEnumsAndIndicesOutOfRange) {
   graph = make_graph();
   graph.name = std::string(5000, 'x');
   expect_refusal(decode_function_graph(encode_frame(graph)).status(),
-                 "function name has 5000 bytes; the limit is 4096");
+                 "function name: 5000 bytes; the limit is 4096");
 
   ProgramGraph program = make_program().graph;
   program.outputs = {{3, 0}};
@@ -213,18 +213,19 @@ TEST(Codec, RefusesEnumsAndIndicesOutOfRange) {
 
   ArraySpec spec{f32({8}), NamedSharding(Mesh(1, {{"a", 0}}), P())};
   expect_refusal(decode_array_spec(encode_frame(spec)).status(),
-                 "axis \"a\" has size 0; a mesh has between 1 and 1048576 devices");
+                 "axis \"a\" of mesh(a=0) has size 0; it must be >= 1");
   spec.sharding = NamedSharding(Mesh(1, {{"", 2}}), P());
   expect_refusal(decode_array_spec(encode_frame(spec)).status(),
-                 "axis 0 of a mesh is called \"\"; each has a name of its own");
+                 "axis 0 of mesh(=2) has no name; give each axis one");
   spec.sharding = NamedSharding(Mesh(1, {{"a", 2}, {"b", 1}, {"a", 2}}), P());
   expect_refusal(decode_array_spec(encode_frame(spec)).status(),
-                 "axis 2 of a mesh is called \"a\"; each has a name of its own");
+                 "mesh(a=2, b=1, a=2) has two axes called \"a\"; rename one");
   spec.type.shape = {-1};
   expect_refusal(decode_array_spec(encode_frame(spec)).status(),
                  "type f32[-1] has a negative dimension");
   spec.type.shape = Shape(33, 1);
-  expect_refusal(decode_array_spec(encode_frame(spec)).status(), "33 dimensions; the limit is 32");
+  expect_refusal(decode_array_spec(encode_frame(spec)).status(),
+                 "tensor: 33 dimensions; the limit is 32");
 }
 
 TEST(Codec, RefusesPartsThatReachOutOfTheirRoom) {
