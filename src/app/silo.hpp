@@ -328,6 +328,8 @@ class Silo final : public actor::Actor {
   bool move_member(OwnedMesh& owned, std::uint32_t index);
   void forget_on(SiloId silo, std::uint64_t mesh);
   void finish_spawn(OwnedMesh& owned);
+  // silo_names.cpp.
+  static Status no_hub(const std::string& name);
   // The hub's.
   void on_publish(const Envelope& envelope);
   void on_published(const Envelope& envelope);
@@ -335,6 +337,7 @@ class Silo final : public actor::Actor {
   void on_find(const Envelope& envelope);
 
   // silo_losses.cpp: other hosts die and return.
+  void fail_unnamed();
   void lose_callers(SiloId lost);
   void lose_owner(SiloId lost);
   void lose_reductions(SiloId lost);

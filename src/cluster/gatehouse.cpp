@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actor/router.hpp"
+#include "base/limits.hpp"
 #include "seaway/client.hpp"
 
 namespace seaway::cluster {
@@ -88,6 +89,7 @@ Result<Frame> Gatehouse::enrol(const Caller& caller, const Identity& identity,
     tenant = !identity.tenant.empty()   ? identity.tenant
              : !question.tenant.empty() ? question.tenant
                                         : ClientOptions().tenant;
+    if (may.ok()) may = limits::check_tenant(tenant);
   }
   if (!may.ok()) return may;
   const auto place = enrolment_.enrol(name);

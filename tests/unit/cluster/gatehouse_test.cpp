@@ -83,6 +83,30 @@ TEST_F(GatehouseTest, AClientGetsAPassAndItsTenantAndNoKey) {
                         " of tenant ann from 10.0.0.7:40000"));
 }
 
+TEST_F(GatehouseTest, OwnerChoosesOneTenant) {
+  Caller owner;
+  owner.is_local = owner.is_own_user = true;
+  const auto bob = ask(owner, EnrolQuestion{{Role::kClient, 0}, "bob"});
+  const auto any = ask(owner, EnrolQuestion{{Role::kClient, 0}});
+  const auto ann = ask(with(ann_), EnrolQuestion{{Role::kClient, 0}, "bob"});
+
+  EXPECT_EQ(read_enrolled(*bob)->tenant, "bob");
+  EXPECT_EQ(transport::tenant_of_pass(read_enrolled(*bob)->pass), transport::tenant_key("bob"));
+  EXPECT_EQ(read_enrolled(*any)->tenant, "default");
+  EXPECT_EQ(read_enrolled(*ann)->tenant, "ann") << "a token decides";
+}
+
+TEST_F(GatehouseTest, TenantsHaveVisibleNames) {
+  Caller owner;
+  owner.is_local = owner.is_own_user = true;
+  for (const std::string name : {"a\nb", "\x1b[2J", "\xff", "\xe2\x80\xae", "\xc2\x9b"}) {
+    const auto refused = ask(owner, EnrolQuestion{{Role::kClient, 0}, name});
+
+    EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument) << name;
+  }
+  EXPECT_TRUE(ask(owner, EnrolQuestion{{Role::kClient, 0}, "Zoë"}).ok());
+}
+
 TEST_F(GatehouseTest, AWorkerGetsTheKeyToo) {
   const auto enrolled = enrol(worker_, {Role::kHost, 1});
 
