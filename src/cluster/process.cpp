@@ -39,7 +39,7 @@ namespace {
 constexpr std::uint64_t kAskNs = 2'000'000'000;
 constexpr std::uint64_t kPauseNs = 20'000'000;  // Before a controller is asked again.
 constexpr ProcessId kControllerProcess = 0;
-constexpr std::size_t kClientTenantsMax = 65'536;  // Of clients that were admitted.
+constexpr std::size_t kClientTenantsMax = 65'536;  // Their numbers rise: the oldest goes first.
 /// How often tokens are looked at, and the controller is asked who is welcome: a session ends
 /// within a second, whatever the machine does meanwhile.
 constexpr std::uint64_t kLookNs = 250'000'000;
@@ -219,7 +219,6 @@ Status Process::State::admit(ProcessId peer, const transport::Caller& caller) {
   const ProcessId roles = last_role_process(shape());
   if (peer <= roles) return {};
   client_tenants[peer - roles] = transport::tenant_of_pass(caller.pass);
-  // Numbers of clients rise, and are not used again.
   if (client_tenants.size() > kClientTenantsMax) client_tenants.erase(client_tenants.begin());
   if (!caller.is_local && sessions) strangers.insert(peer);
   member->meet_client(peer - roles);
