@@ -9,6 +9,12 @@
 
 namespace seaway::app {
 
+Status Silo::no_hub(const std::string& name) {
+  return {StatusCode::kHostLost, "name \"" + name +
+                                     "\": the controller, which keeps the names, was lost; connect "
+                                     "again"};
+}
+
 void Silo::on_publish(const Envelope& envelope) {
   Envelope answer;
   answer.kind = Kind::kPublished;
