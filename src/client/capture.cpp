@@ -279,12 +279,13 @@ Traced Capture::reshard(const Traced& value, const NamedSharding& target, Site s
     return {};
   }
   auto identity = session_.identity(target.shard_type(type));
-  if (!identity) {
-    mistake("the client has been closed", site);
+  if (!identity.ok()) {
+    mistake("reshard: " + identity.status().message(), site);
+    mistake_ = {identity.status().code(), mistake_.message()};
     return {};
   }
   const Function function =
-      Function(std::move(identity)).on(target.mesh()).with({{target.spec()}, {target.spec()}});
+      Function(std::move(*identity)).on(target.mesh()).with({{target.spec()}, {target.spec()}});
   return call(function, std::span(&value, 1), site);
 }
 

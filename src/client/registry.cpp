@@ -241,7 +241,7 @@ Result<std::shared_ptr<ProgramRecord>> Session::donating_variant(
   });
 }
 
-std::shared_ptr<FunctionRecord> Session::identity(const TensorType& type) {
+Result<std::shared_ptr<FunctionRecord>> Session::identity(const TensorType& type) {
   const std::string key = seaway::to_string(type);
   const auto handle_of = [](std::shared_ptr<const FunctionDefinition> definition) {
     auto record = std::make_shared<FunctionRecord>();
@@ -260,12 +260,12 @@ std::shared_ptr<FunctionRecord> Session::identity(const TensorType& type) {
   identity->graph.instructions[0].type = type;
   identity->graph.parameters = identity->graph.outputs = {0};
   auto defined = define_function(std::move(identity));
-  if (!defined.ok()) return nullptr;
+  if (!defined.ok()) return defined;
   std::lock_guard guard(names_mutex_);
   // Another thread may have been faster.
   if (auto found = identities_.find(key)) return handle_of(std::move(found));
   identities_.insert(key, (*defined)->definition);
-  return *defined;
+  return defined;
 }
 
 Result<std::shared_ptr<ProgramRecord>> Session::cached_program(

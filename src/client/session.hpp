@@ -135,7 +135,7 @@ class Session : public std::enable_shared_from_this<Session> {
                                                          std::uint64_t timeout_ns);
   Result<std::shared_ptr<ProgramRecord>> define_program(std::shared_ptr<ProgramRecord> program);
   /// The identity on one shard of `type`, for reshards.
-  std::shared_ptr<FunctionRecord> identity(const TensorType& type);
+  Result<std::shared_ptr<FunctionRecord>> identity(const TensorType& type);
   /// A program made once for each `key`, while `cache` has it; `make` makes it.
   Result<std::shared_ptr<ProgramRecord>> cached_program(
       ProgramCache& cache, const ProgramCache::Key& key,
