@@ -33,6 +33,11 @@
 # not over their code. Within one process what has no name may go in a table beside the frame
 # (`beside`, a number in it; 0: none); a receiver without such a table refuses the frame.
 #
+# Tenants: a mesh belongs to the tenant of the client at its root, and an envelope acts for the tenant of
+# its sender. A silo treats a mesh of another tenant as one that does not exist. A receiver believes a
+# host, and takes the tenant of a client from the client's pass; `tenant` in its envelopes is not read.
+# src/app/client_envelopes.hpp lists what a client may send.
+#
 # Whoever reads a batch checks each number before use: a place that does not exist, an unknown kind
 # or status, and an envelope without what its kind is about are PROTOCOL_ERRORs, and no envelope of
 # such a batch is acted on.
@@ -116,6 +121,7 @@ struct ActorMesh {
   ownerSilo @4 :UInt32;
   owner @5 :MemberName;
   client @6 :UInt32;
+  tenant @7 :UInt64;
 }
 
 # What a member answered to a request that may be sent again.
@@ -182,6 +188,7 @@ struct Envelope {
   parcel @15 :Parcel;  # Null: none.
   origin @16 :UInt32;
   epoch @17 :UInt32;  # Which life of the third silo is meant that a Forward or a Combine names.
+  tenant @18 :UInt64;
 }
 
 # The hub to a client: another client is there, or is lost (epoch 0).

@@ -23,6 +23,7 @@ struct Question {
     enrol :group {
       role @0 :UInt8;
       index @1 :UInt32;
+      tenant @25 :Text;  # That a client wants to work for; empty: the one of what it shows.
     }
     # The life that began listens here; of a host, what its program has registered.
     announce :group {
@@ -87,7 +88,7 @@ struct Answer {
       # by the key: 32 bytes each; of clients there is no key.
       pass @10 :Data;
       key @11 :Data;
-      # Of a client: for whom it works. Empty: it may say so itself.
+      # Of a client: the one that it works for.
       tenant @12 :Text;
     }
     address @5 :Text;

@@ -84,8 +84,8 @@ void Apps::restart(SiloId id) {
 
 Silo* Apps::silo(SiloId id) { return silos_[id]; }
 
-std::shared_ptr<ClientCaller> Apps::open(std::uint32_t client) {
-  return std::make_shared<ClientCaller>(client, *silos_[kHub]);
+std::shared_ptr<ClientCaller> Apps::open(std::uint32_t client, std::uint64_t tenant) {
+  return std::make_shared<ClientCaller>(client, tenant, *silos_[kHub]);
 }
 
 }  // namespace seaway::app

@@ -43,8 +43,8 @@ class Apps {
   Apps(Options options, const std::vector<actor::Engine*>& engines);
   ~Apps();
 
-  /// The end of a client's calls. It ends with close().
-  std::shared_ptr<ClientCaller> open(std::uint32_t client);
+  /// The end of a client's calls. It ends with close(). `tenant`: transport::TenantKey.
+  std::shared_ptr<ClientCaller> open(std::uint32_t client, std::uint64_t tenant = 0);
   std::uint32_t hosts() const { return static_cast<std::uint32_t>(silos_.size() - 1); }
 
   /// A host's process dies, with all that lives there; others hear of it. Only with a simulated

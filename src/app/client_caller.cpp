@@ -18,8 +18,10 @@ void fail(const internal::CallOrder& order, const Status& status) {
 
 }  // namespace
 
-ClientCaller::ClientCaller(std::uint32_t client, Silo& hub)
-    : client_(client), hub_(hub), door_(hub.wiring().door), waiter_(hub.wiring().waiter) {}
+ClientCaller::ClientCaller(std::uint32_t client, std::uint64_t tenant, Silo& hub)
+    : client_(client), hub_(hub), door_(hub.wiring().door), waiter_(hub.wiring().waiter) {
+  door_->post([&hub, client, tenant] { hub.open_client(client, tenant); });
+}
 
 Status ClientCaller::closed() const {
   return cancelled("client " + std::to_string(client_) + " has been closed");
@@ -131,18 +133,21 @@ Future<void> ClientCaller::stop(internal::Members members, std::chrono::nanoseco
 }
 
 void ClientCaller::kill(internal::Members members, Status cause) {
-  door_->post([&hub = hub_, members, cause] { hub.kill(members, cause); });
+  door_->post([&hub = hub_, client = client_, members, cause] {
+    hub.kill(hub.tenant_of(nullptr, client), members, cause);
+  });
 }
 
 void ClientCaller::watch(internal::Members members, Executor& executor,
                          std::function<void(const Death&)> on_death) {
   const std::uint64_t number = (std::uint64_t{client_} << 32) | ++watches_;
-  door_->post([&hub = hub_, members, number, &executor, on_death = std::move(on_death)] {
-    hub.keep_watch(number, [&executor, on_death](const Death& death) {
-      executor.execute([on_death, death] { on_death(death); });
-    });
-    hub.watch(members, {}, number);
-  });
+  door_->post(
+      [&hub = hub_, client = client_, members, number, &executor, on_death = std::move(on_death)] {
+        hub.keep_watch(number, [&executor, on_death](const Death& death) {
+          executor.execute([on_death, death] { on_death(death); });
+        });
+        hub.watch(hub.tenant_of(nullptr, client), members, {}, number);
+      });
 }
 
 void ClientCaller::close() {

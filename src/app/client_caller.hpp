@@ -22,7 +22,8 @@ class ClientCaller final : public internal::Caller {
   /// hub has not yet looked at.
   static constexpr std::uint32_t kAskedMax = 1 << 16;
 
-  ClientCaller(std::uint32_t client, Silo& hub);
+  /// `tenant`: transport::TenantKey.
+  ClientCaller(std::uint32_t client, std::uint64_t tenant, Silo& hub);
 
   void call(internal::CallOrder order) override;
   Status send(internal::CallOrder order) override;

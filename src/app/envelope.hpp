@@ -21,6 +21,8 @@ namespace seaway::app {
 /// processes have silos of their own, behind those of the hosts, for their ends of calls.
 using SiloId = std::uint32_t;
 constexpr SiloId kHub = 0;
+/// Ids of meshes and of repeatable requests begin with the silo that chose them.
+constexpr unsigned kSiloShift = 40;
 constexpr SiloId silo_of_host(std::uint32_t host) { return host + 1; }
 constexpr std::uint32_t host_of_silo(SiloId silo) { return silo - 1; }
 constexpr SiloId silo_of_client(std::uint32_t client, std::uint32_t hosts) {
@@ -109,6 +111,7 @@ struct Envelope {
   std::uint64_t deadline_ns = 0;
   std::uint64_t number = 0;
   std::uint64_t request_id = 0;
+  std::uint64_t tenant = 0;  // That the sender acts for (transport::TenantKey).
   std::uint32_t epoch = 0;  // Of a third silo, that of a Forward or a Combine's parent: which life.
   internal::RawMessage payload;
   Status status;

@@ -48,6 +48,7 @@ class Encoder {
                                          : envelope.number);
     out.setRequestId(envelope.request_id);
     out.setEpoch(envelope.epoch);
+    out.setTenant(envelope.tenant);
     if (!envelope.status.ok()) {
       out.setCode(static_cast<std::uint8_t>(envelope.status.code()));
       out.setMessage(envelope.status.message());
@@ -173,6 +174,7 @@ class Encoder {
     out.setOwnerSilo(mesh.owner_silo);
     write_name(mesh.owner, out.initOwner());
     out.setClient(mesh.client);
+    out.setTenant(mesh.tenant);
   }
 
   void write(const Parcel& parcel, schema::Parcel::Builder out) {

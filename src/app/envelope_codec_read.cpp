@@ -225,6 +225,7 @@ class Decoder {
     mesh->owner_silo = in.getOwnerSilo();
     mesh->owner = read_name(in.getOwner());
     mesh->client = in.getClient();
+    mesh->tenant = in.getTenant();
     meshes_.push_back(std::move(mesh));
     return check_silo(in.getOwnerSilo(), "owner of a mesh");
   }
@@ -262,6 +263,7 @@ class Decoder {
     }
     out.request_id = in.getRequestId();
     out.epoch = in.getEpoch();
+    out.tenant = in.getTenant();
     Status status = read_outcome(in.getCode(), in.getMessage(), out.status);
     if (status.ok()) status = find_payload(in.getPayload(), out.payload);
     if (!status.ok() || !in.hasParcel()) return status;

@@ -113,7 +113,7 @@ Future<void> Member::stop(internal::Members members, std::chrono::nanoseconds de
 }
 
 void Member::kill(internal::Members members, Status cause) {
-  if (is_here()) silo().kill(members, cause);
+  if (is_here()) silo().kill(mesh_->tenant, members, cause);
 }
 
 void Member::watch(internal::Members, Executor&, std::function<void(const Death&)> on_death) {
@@ -158,7 +158,7 @@ Future<void> Member::sleep(std::chrono::nanoseconds time) {
 }
 
 void Member::monitor(const internal::Members& members) {
-  if (is_here() && is_alive()) silo().watch(members, member_name(), incarnation_);
+  if (is_here() && is_alive()) silo().watch(mesh_->tenant, members, member_name(), incarnation_);
 }
 
 void Member::fail(Status cause) {

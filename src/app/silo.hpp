@@ -26,10 +26,13 @@ namespace seaway::app {
 /// Limits of one silo; what is beyond fails with kResourceExhausted.
 struct SiloLimits {
   std::uint32_t members_max = 1u << 22;
-  std::uint32_t calls_max = 1u << 22;    // Of its members and clients, under way.
-  std::uint32_t routes_max = 1u << 16;   // Of meshes with nothing under way that it remembers.
-  std::uint32_t once_remembered = 1024;  // Answers that each member keeps for repeated requests.
-  std::uint32_t turn = 256;              // Handlers between two looks at what has come.
+  std::uint32_t calls_max = 1u << 22;     // Of its members and clients, under way.
+  std::uint32_t routes_max = 1u << 16;    // Of meshes with nothing under way that it remembers.
+  std::uint32_t once_remembered = 1024;   // Answers that each member keeps for repeated requests.
+  std::uint32_t forwards_max = 1u << 16;  // Of the answer of one call.
+  std::uint32_t early_arguments_max = 1u << 16;  // Whose calls have not come yet.
+  std::uint32_t names_max = 1u << 16;            // At the hub, of all tenants.
+  std::uint32_t turn = 256;                      // Handlers between two looks at what has come.
   std::uint64_t restart_pause_ns =
       10'000'000;  // Before a call is sent again, and doubled each time.
 };
@@ -57,6 +60,7 @@ struct LocalMesh {
 /// Somebody who is told of deaths.
 struct Watch {
   SiloId silo = 0;
+  std::uint64_t tenant = 0;  // Of the watcher.
   MemberName watcher;        // {}: a client's watch, by number.
   std::uint64_t number = 0;  // Of a member: its incarnation.
   std::vector<std::uint32_t> members;
@@ -104,8 +108,7 @@ struct OwnedMesh {
 /// One reduction on one host, between its members and its parent in the tree.
 struct ReductionNode : SiloTimer {
   ReductionNode() : SiloTimer(SiloTimer::Kind::kNode) {}
-  std::uint64_t id = 0;
-  SiloId from = 0;  // Who reduces, and its call.
+  SiloId from = 0;  // The caller's silo, and its call: the key of the node.
   std::uint64_t call = 0;
   std::uint64_t deadline_ns = 0;
   SiloId parent = 0;
@@ -170,10 +173,15 @@ class Silo final : public actor::Actor {
             std::shared_ptr<Spawned> found);
   void stop(Member* caller, std::uint32_t client, const internal::Members& members,
             std::uint64_t deadline_ns, std::shared_ptr<internal::FutureState<void>> stopped);
-  void kill(const internal::Members& members, const Status& cause);
-  void watch(const internal::Members& members, MemberName watcher, std::uint64_t number);
+  void kill(std::uint64_t tenant, const internal::Members& members, const Status& cause);
+  void watch(std::uint64_t tenant, const internal::Members& members, MemberName watcher,
+             std::uint64_t number);
+  /// The tenant that `caller` acts for; without a caller, that of `client`.
+  std::uint64_t tenant_of(const Member* caller, std::uint32_t client) const;
   void sleep(Member& member, std::uint64_t at_ns, const std::shared_ptr<SleepState>& state);
   std::shared_ptr<SleepState> end_sleep(SleepState& state);
+  /// Before the first call of a client.
+  void open_client(std::uint32_t client, std::uint64_t tenant);
   /// Ends the meshes of a client that goes, and fails its calls.
   void close_client(std::uint32_t client);
   /// A client's watch: who is called for it.
@@ -293,6 +301,7 @@ class Silo final : public actor::Actor {
   void end_member(Member& member, Status cause);
   void end_when_drained(Member& member);
   LocalMesh* find_local(std::uint64_t mesh);
+  LocalMesh* find_authorized(const Envelope& envelope);
   Member* find_member(MemberName name);
 
   // silo_meshes.cpp: meshes and their owners.
@@ -319,6 +328,8 @@ class Silo final : public actor::Actor {
   bool move_member(OwnedMesh& owned, std::uint32_t index);
   void forget_on(SiloId silo, std::uint64_t mesh);
   void finish_spawn(OwnedMesh& owned);
+  // silo_names.cpp.
+  static Status no_hub(const std::string& name);
   // The hub's.
   void on_publish(const Envelope& envelope);
   void on_published(const Envelope& envelope);
@@ -326,6 +337,7 @@ class Silo final : public actor::Actor {
   void on_find(const Envelope& envelope);
 
   // silo_losses.cpp: other hosts die and return.
+  void fail_unnamed();
   void lose_callers(SiloId lost);
   void lose_owner(SiloId lost);
   void lose_reductions(SiloId lost);
@@ -372,9 +384,12 @@ class Silo final : public actor::Actor {
   LocalMesh* last_local_ = nullptr;
   std::map<MemberName, SiloId> moved_;
   std::map<std::uint64_t, OwnedMesh> owned_;
-  std::map<std::string, std::shared_ptr<const internal::MeshInfo>> names_;  // The hub's.
-  std::map<std::uint64_t, std::function<void(const Death&)>> watches_;      // The hub's.
-  std::map<std::uint64_t, std::unique_ptr<ReductionNode>> nodes_;
+  /// The hub's: by tenant, and name.
+  std::map<std::pair<std::uint64_t, std::string>, std::shared_ptr<const internal::MeshInfo>> names_;
+  std::map<std::uint64_t, std::function<void(const Death&)>> watches_;  // The hub's.
+  /// By the caller's silo and its call.
+  std::map<std::pair<SiloId, std::uint64_t>, std::unique_ptr<ReductionNode>> nodes_;
+  std::map<std::uint32_t, std::uint64_t> client_tenants_;  // Of the clients that are open here.
   std::size_t member_count_ = 0;
   std::uint64_t last_mesh_;
   std::uint64_t last_request_;

@@ -21,6 +21,12 @@ std::string seconds(std::uint64_t ns) {
   return std::to_string(ns / 1'000'000) + " ms";
 }
 
+/// Whether `silo` may answer: only a silo that was asked does.
+bool is_callee(const Call& call, SiloId silo) {
+  return call.silo == silo ||
+         std::find(call.tree.begin(), call.tree.end(), silo) != call.tree.end();
+}
+
 bool may_try_again(StatusCode code) {
   return code == StatusCode::kActorLost || code == StatusCode::kHostLost ||
          code == StatusCode::kResourceExhausted;
@@ -96,6 +102,7 @@ void Silo::start_call(Member* caller, std::uint32_t client, internal::CallOrder&
   shape.number = order.sink ? std::max(1u, order.options.credit) : 0;
   if (caller) shape.sender = caller->member_name();
   shape.client = client;
+  shape.tenant = tenant_of(caller, client);
   shape.payload = std::move(order.request);
   if (order.argument) {
     if (order.argument->ready()) {
@@ -166,6 +173,12 @@ Call& Silo::begin_call(Member* caller, std::uint32_t client,
   call.client = client;
   link_call(caller, call);
   return call;
+}
+
+std::uint64_t Silo::tenant_of(const Member* caller, std::uint32_t client) const {
+  if (caller) return caller->mesh()->tenant;
+  const auto found = client_tenants_.find(client);
+  return found == client_tenants_.end() ? 0 : found->second;
 }
 
 /// When a call is due that is made now.
@@ -292,6 +305,7 @@ Status Silo::start_send(Member* caller, std::uint32_t client, internal::CallOrde
   shape.reply_type = order.reply_type;
   if (caller) shape.sender = caller->member_name();
   shape.client = client;
+  shape.tenant = tenant_of(caller, client);
   shape.payload = std::move(order.request);
   if (order.argument || order.argument_outcome) {
     return invalid_argument(std::string(order.request_name) +
@@ -361,7 +375,7 @@ void Silo::on_reply(Envelope& envelope) {
   Call* call = calls_.find(envelope.call);
   SEAWAY_PROBE_IF(!call, "an answer comes too late");
   if (!call) return;  // It was given up, or was late.
-  if (call->is_resting) return;
+  if (call->is_resting || !is_callee(*call, envelope.from)) return;
   if (envelope.kind == Kind::kFound && envelope.status.ok()) {
     auto* const request = dynamic_cast<MeshRequest*>(call->state.get());
     if (!request) return;  // It was asked something else.
@@ -380,7 +394,7 @@ void Silo::on_reply(Envelope& envelope) {
 
 void Silo::on_item(Envelope& envelope) {
   Call* call = calls_.find(envelope.call);
-  if (!call || !call->sink) return;
+  if (!call || !call->sink || !is_callee(*call, envelope.from)) return;
   call->has_items = true;
   if (call->items_open > 0) --call->items_open;
   // Its timer looks at this when it comes.

@@ -18,6 +18,12 @@ LocalMesh* Silo::find_local(std::uint64_t mesh) {
   return last_local_ = &found->second;
 }
 
+/// Null also for a mesh of another tenant than the one that `envelope` acts for.
+LocalMesh* Silo::find_authorized(const Envelope& envelope) {
+  LocalMesh* const local = find_local(envelope.member.mesh);
+  return local && local->mesh && local->mesh->tenant == envelope.tenant ? local : nullptr;
+}
+
 Member* Silo::find_member(MemberName name) {
   LocalMesh* local = find_local(name.mesh);
   if (!local || name.index >= local->members.size()) return nullptr;
@@ -40,6 +46,11 @@ void Silo::on_start(Envelope& envelope) {
   auto answer = std::make_shared<Parcel>();
   answer->mesh = parcel.mesh;
   for (const Start& start : parcel.starts) {
+    // Its owner counts on the new incarnation alone.
+    if (const std::shared_ptr<Member> before = local.members[start.index]) {
+      before->is_told = false;
+      end_member(*before, actor_lost("it was started again"));
+    }
     answer->starts.push_back(
         {start.index, start.incarnation, nullptr, 0, start_member(local, start)});
   }
@@ -119,7 +130,7 @@ void Silo::on_stop(Envelope& envelope) {
                  moved_.upper_bound({envelope.member.mesh, UINT32_MAX}));
     return;
   }
-  Member* member = find_member(envelope.member);
+  Member* member = find_authorized(envelope) ? find_member(envelope.member) : nullptr;
   if (!member || member->life == Member::Life::kDead) return;
   if (envelope.number == 0) {
     if (member->entered > 0) return end_after_turn(*member, std::move(envelope.status));

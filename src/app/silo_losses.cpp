@@ -49,10 +49,26 @@ void Silo::on_silo_lost(SiloId lost) {
       if (place.silo == lost && !place.is_done) dead.push_back({{id, i}, place.incarnation});
     }
   }
+  if (lost == kHub) fail_unnamed();
   for (const auto& [member, incarnation] : dead) {
     on_death(member, incarnation, {StatusCode::kHostLost, host + " was lost"});
   }
   turn();
+}
+
+/// Meshes whose names the hub was to register: nobody answers any more.
+void Silo::fail_unnamed() {
+  std::vector<std::uint64_t> waiting;
+  for (const auto& [id, owned] : owned_) {
+    if (owned.spawned && owned.starting == 0 && !owned.name.empty()) waiting.push_back(id);
+  }
+  for (const std::uint64_t id : waiting) {
+    Envelope answer;
+    answer.kind = Kind::kPublished;
+    answer.member = {id, 0};
+    answer.status = no_hub(owned_.at(id).name);
+    on_published(answer);
+  }
 }
 
 void Silo::on_silo_back(SiloId back) {
@@ -118,9 +134,9 @@ void Silo::lose_owner(SiloId lost) {
 
 /// A part of the tree is gone: who is above it hears of it, and who is below is asked by nobody.
 void Silo::lose_reductions(SiloId lost) {
-  std::vector<std::uint64_t> ids;
+  std::vector<std::pair<SiloId, std::uint64_t>> ids;
   for (const auto& [id, node] : nodes_) ids.push_back(id);
-  for (const std::uint64_t id : ids) {
+  for (const auto& id : ids) {
     const auto found = nodes_.find(id);
     if (found == nodes_.end()) continue;
     ReductionNode& node = *found->second;

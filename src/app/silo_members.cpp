@@ -90,7 +90,7 @@ void Silo::on_call(Envelope& envelope) {
 }
 
 void Silo::take_call(Envelope& envelope) {
-  LocalMesh* local = find_local(envelope.member.mesh);
+  LocalMesh* local = find_authorized(envelope);
   Member* member = local && envelope.member.index < local->members.size()
                        ? local->members[envelope.member.index].get()
                        : nullptr;
@@ -204,7 +204,8 @@ void Silo::on_argument(Envelope& envelope) {
     // It comes from a third silo: it may be here before the call, or after its end.
     const std::vector<std::uint32_t>& seen = seen_[envelope.from];
     const std::uint32_t place = place_of(envelope.call);
-    if (place >= seen.size() || seen[place] < uses_of(envelope.call)) {
+    const bool is_early = place >= seen.size() || seen[place] < uses_of(envelope.call);
+    if (is_early && early_arguments_.size() < wiring_.limits.early_arguments_max) {
       auto early = std::make_unique<EarlyArgument>();
       const std::pair key(envelope.from, envelope.call);
       early->envelope = std::move(envelope);
@@ -248,7 +249,8 @@ void Silo::on_forward(Envelope& envelope) {
   Delivery* delivery = find_incoming(envelope.from, envelope.call);
   // It was answered already: then its caller has that, and passes it on.
   SEAWAY_PROBE_IF(!delivery, "a forward comes after the answer");
-  if (!delivery) return;
+  // The answer says how many forwards were followed; its caller follows the others.
+  if (!delivery || delivery->forwards.size() >= wiring_.limits.forwards_max) return;
   delivery->forwards.push_back({envelope.from, envelope.request_id, envelope.sender,
                                 static_cast<SiloId>(envelope.number), envelope.epoch});
 }
@@ -417,7 +419,7 @@ void Silo::answer(Delivery& delivery, Result<internal::RawMessage> reply) {
   if (delivery.node) {
     const ReductionNode* const node = std::exchange(delivery.node, nullptr);
     const std::size_t position = delivery.node_position;
-    const std::uint64_t id = delivery.request_id;
+    const std::pair id(delivery.from, delivery.request_id);
     release(delivery);
     // The node may have been given up in between, and even be another one.
     const auto found = nodes_.find(id);

@@ -66,6 +66,7 @@ void Silo::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal::
                    order.type->name + ": host " + std::to_string(host) + " was lost"});
     }
   }
+  if (!order.name.empty() && !wiring_.network->is_up(kHub)) return fail(no_hub(order.name));
   auto mesh = std::make_shared<internal::MeshInfo>();
   mesh->id = (std::uint64_t{wiring_.id} << 40) | ++last_mesh_;
   mesh->type = order.type;
@@ -73,6 +74,7 @@ void Silo::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal::
   mesh->hosts = std::move(order.placement.hosts);
   mesh->owner_silo = wiring_.id;
   mesh->client = client;
+  mesh->tenant = tenant_of(owner.get(), client);
   if (owner) mesh->owner = owner->member_name();
   const auto members = static_cast<std::uint32_t>(mesh->hosts.size());
   OwnedMesh& owned =
@@ -97,24 +99,12 @@ void Silo::spawn(std::shared_ptr<Member> owner, std::uint32_t client, internal::
   // The name comes first: whoever finds it finds members that live, or are about to.
   Envelope publish;
   publish.kind = Kind::kPublish;
+  publish.tenant = owned.mesh->tenant;
   publish.member = {owned.mesh->id, 0};
   publish.parcel = std::make_shared<Parcel>();
   publish.parcel->mesh = owned.mesh;
   publish.parcel->name = owned.name;
   post(kHub, std::move(publish));
-}
-
-void Silo::on_publish(const Envelope& envelope) {
-  const auto [found, is_new] = names_.emplace(envelope.parcel->name, envelope.parcel->mesh);
-  Envelope answer;
-  answer.kind = Kind::kPublished;
-  answer.member = envelope.member;
-  if (!is_new) {
-    answer.status =
-        invalid_argument("the name \"" + envelope.parcel->name + "\" is taken by " +
-                         found->second->type->name + "; choose another one, or stop those actors");
-  }
-  post(envelope.from, std::move(answer));
 }
 
 void Silo::on_published(const Envelope& envelope) {
@@ -138,45 +128,6 @@ void Silo::on_published(const Envelope& envelope) {
     }
   }
   begin_start(owned, all);
-}
-
-void Silo::on_unpublish(const Envelope& envelope) {
-  const auto found = names_.find(envelope.parcel->name);
-  if (found != names_.end() && found->second->id == envelope.member.mesh) names_.erase(found);
-}
-
-void Silo::find(Member* caller, std::uint32_t client, const std::string& name,
-                std::shared_ptr<Spawned> found) {
-  Status status = limits::check_name(name, "name of a mesh of actors");
-  if (status.ok()) status = check_room("find");
-  if (!status.ok()) {
-    found->complete(std::move(status));
-    return;
-  }
-  Call& call = begin_call(caller, client, std::make_shared<MeshRequest>(std::move(found)), "find",
-                          kHub, due_ns({}));
-  wheel_.add(call, call.deadline_ns);
-  Envelope envelope;
-  envelope.kind = Kind::kFind;
-  envelope.call = call.id;
-  envelope.parcel = std::make_shared<Parcel>();
-  envelope.parcel->name = name;
-  post(kHub, std::move(envelope));
-}
-
-void Silo::on_find(const Envelope& envelope) {
-  Envelope answer;
-  answer.kind = Kind::kFound;
-  answer.call = envelope.call;
-  const auto found = names_.find(envelope.parcel->name);
-  if (found == names_.end()) {
-    answer.status = not_found("no actors are named \"" + envelope.parcel->name + "\"; " +
-                              std::to_string(names_.size()) + " names are known");
-  } else {
-    answer.parcel = std::make_shared<Parcel>();
-    answer.parcel->mesh = found->second;
-  }
-  post(envelope.from, std::move(answer));
 }
 
 /// Has `members` made on their hosts; new incarnations go on with their last snapshots.
@@ -215,6 +166,7 @@ void Silo::on_started(Envelope& envelope) {
     for (const Start& start : envelope.parcel->starts) {
       Envelope stop;
       stop.kind = Kind::kStop;
+      stop.tenant = envelope.parcel->mesh->tenant;
       stop.member = {envelope.member.mesh, start.index};
       stop.status = actor_lost("its parent has ended");
       post(envelope.from, std::move(stop));
@@ -285,6 +237,7 @@ void Silo::stop_member(const OwnedMesh& owned, std::uint32_t index, std::uint64_
                        const Status& cause) {
   Envelope stop;
   stop.kind = Kind::kStop;
+  stop.tenant = owned.mesh->tenant;
   stop.member = {owned.mesh->id, index};
   stop.number = until_ns;
   stop.status = cause;
@@ -449,6 +402,7 @@ void Silo::forget_owned(std::uint64_t mesh) {
   if (!owned.name.empty() && !SEAWAY_MUTANT("a name outlives its actors")) {
     Envelope unpublish;
     unpublish.kind = Kind::kUnpublish;
+    unpublish.tenant = owned.mesh->tenant;
     unpublish.member = {mesh, 0};
     unpublish.parcel = std::make_shared<Parcel>();
     unpublish.parcel->name = owned.name;
@@ -501,6 +455,7 @@ void Silo::stop(Member* caller, std::uint32_t client, const internal::Members& m
   wheel_.add(call, call.deadline_ns);
   Envelope envelope;
   envelope.kind = Kind::kStopMesh;
+  envelope.tenant = tenant_of(caller, client);
   envelope.member = {members.mesh->id, 0};
   envelope.call = call.id;
   envelope.deadline_ns = deadline_ns;
@@ -513,7 +468,9 @@ void Silo::stop(Member* caller, std::uint32_t client, const internal::Members& m
 
 void Silo::on_stop_mesh(const Envelope& envelope) {
   const auto found = owned_.find(envelope.member.mesh);
-  if (found == owned_.end()) return answer_call(envelope.from, envelope.call, Status());
+  if (found == owned_.end() || found->second.mesh->tenant != envelope.tenant) {
+    return answer_call(envelope.from, envelope.call, Status());
+  }
   OwnedMesh& owned = found->second;
   auto request = std::make_unique<StopRequest>();
   request->from = envelope.from;
@@ -545,7 +502,7 @@ void Silo::on_stop_due(StopRequest& request) {
   }
 }
 
-void Silo::kill(const internal::Members& members, const Status& cause) {
+void Silo::kill(std::uint64_t tenant, const internal::Members& members, const Status& cause) {
   if (!members.mesh) return;
   const Route& route = route_to(members.mesh);
   for (std::uint32_t i = 0; i < members.count; ++i) {
@@ -553,10 +510,15 @@ void Silo::kill(const internal::Members& members, const Status& cause) {
     if (index >= route.places.size()) continue;
     Envelope stop;
     stop.kind = Kind::kStop;
+    stop.tenant = tenant;
     stop.member = {members.mesh->id, index};
     stop.status = cause.ok() ? actor_lost("killed") : cause;
     post(route.places[index].silo, std::move(stop));
   }
+}
+
+void Silo::open_client(std::uint32_t client, std::uint64_t tenant) {
+  client_tenants_[client] = tenant;
 }
 
 void Silo::close_client(std::uint32_t client) {
@@ -578,6 +540,7 @@ void Silo::close_client(std::uint32_t client) {
   // Its executors may be gone already.
   watches_.erase(watches_.lower_bound(std::uint64_t{client} << 32),
                  watches_.upper_bound(std::uint64_t{client} << 32 | UINT32_MAX));
+  client_tenants_.erase(client);
   flush();
 }
 

@@ -1,6 +1,7 @@
 // Reductions: members of a host combine what they answer, and hosts along a tree.
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "app/silo.hpp"
@@ -59,6 +60,7 @@ void Silo::start_reduction(Member* caller, std::uint32_t client, internal::CallO
     envelope.member = {order.to.mesh->id, 0};
     if (caller) envelope.sender = caller->member_name();
     envelope.client = client;
+    envelope.tenant = tenant_of(caller, client);
     envelope.call = call.id;
     envelope.request_type = order.request_type;
     envelope.reply_type = order.reply_type;
@@ -80,23 +82,14 @@ void Silo::start_reduction(Member* caller, std::uint32_t client, internal::CallO
   }
 }
 
-namespace {
-
-/// A reduction's number is its call's, and whose that is.
-std::uint64_t node_key(SiloId from, std::uint64_t call) {
-  return mix64(call ^ (std::uint64_t{from} << 48));
-}
-
-}  // namespace
-
 void Silo::on_combine(Envelope& envelope) {
   const Parcel& parcel = *envelope.parcel;
   if (!parcel.refusal.ok()) return refuse(envelope, parcel.refusal);
-  const std::uint64_t id = node_key(envelope.from, envelope.call);
+  const std::pair id(envelope.from, envelope.call);
   std::unique_ptr<ReductionNode>& slot = nodes_[id];
   if (!slot) slot = std::make_unique<ReductionNode>();  // Else a child was faster.
   ReductionNode& node = *slot;
-  node.id = id;
+  if (node.is_known) return;  // A repeat: its answers already have their positions.
   node.from = envelope.from;
   node.call = envelope.call;
   node.parent = parcel.parent;
@@ -114,7 +107,7 @@ void Silo::on_combine(Envelope& envelope) {
     if (!SEAWAY_MUTANT("a part of a reduction that comes early is lost"))
       place_partial(node, child, value);
   }
-  LocalMesh* local = find_local(envelope.member.mesh);
+  LocalMesh* local = find_authorized(envelope);
   for (std::size_t i = 0; i < parcel.members.size(); ++i) {
     const std::uint32_t index = parcel.members[i];
     Member* member = local && index < local->members.size() ? local->members[index].get() : nullptr;
@@ -147,7 +140,7 @@ void Silo::on_combine(Envelope& envelope) {
     }
     Delivery& delivery = make_delivery(*member, *method, envelope);
     delivery.request = envelope.payload;
-    delivery.request_id = id;
+    delivery.request_id = envelope.call;
     delivery.node = &node;
     delivery.node_position = static_cast<std::uint32_t>(i);
     node.asked.emplace_back(&delivery, delivery.ticket);
@@ -157,14 +150,14 @@ void Silo::on_combine(Envelope& envelope) {
 
 /// Nobody wants what a reduction makes any more: its members here hear of it.
 void Silo::cancel_reduction(SiloId from, std::uint64_t call) {
-  const auto found = nodes_.find(node_key(from, call));
+  const auto found = nodes_.find({from, call});
   if (found != nodes_.end()) give_up_node(*found->second);
 }
 
 void Silo::give_up_node(ReductionNode& node) {
   const auto asked = std::move(node.asked);
   wheel_.remove(node);
-  nodes_.erase(node.id);
+  nodes_.erase({node.from, node.call});
   for (const auto& [delivery, ticket] : asked) {
     SEAWAY_PROBE_IF(delivery->ticket == ticket, "a handler of a reduction is given up");
     if (delivery->ticket == ticket || SEAWAY_MUTANT("a reduction cancels what came after it"))
@@ -214,7 +207,7 @@ void Silo::finish_node(ReductionNode& node) {
   }
   const SiloId to = is_to_caller ? node.from : node.parent;
   wheel_.remove(node);
-  nodes_.erase(node.id);
+  nodes_.erase({node.from, node.call});
   post(to, std::move(envelope));
 }
 
@@ -227,7 +220,7 @@ void Silo::place_partial(ReductionNode& node, SiloId child,
 }
 
 void Silo::on_partial(Envelope& envelope) {
-  const std::uint64_t id = node_key(static_cast<SiloId>(envelope.number), envelope.call);
+  const std::pair id(static_cast<SiloId>(envelope.number), envelope.call);
   std::unique_ptr<ReductionNode>& slot = nodes_[id];
   Result<internal::RawMessage> value = envelope.status.ok()
                                            ? Result<internal::RawMessage>(envelope.payload)
@@ -236,7 +229,7 @@ void Silo::on_partial(Envelope& envelope) {
     // The child was faster than the word that there is a reduction; or that is over already.
     slot = std::make_unique<ReductionNode>();
     SEAWAY_PROBE("a child is faster than the word of its reduction");
-    slot->id = id;
+    std::tie(slot->from, slot->call) = id;
     wheel_.add(*slot, envelope.deadline_ns);
   }
   ReductionNode& node = *slot;

@@ -43,6 +43,7 @@ void Silo::take_snapshot(Member& member) {
   }
   Envelope envelope;
   envelope.kind = Kind::kSnapshot;
+  envelope.tenant = member.mesh()->tenant;
   envelope.member = member.member_name();
   envelope.number = ++extras.snapshots;
   envelope.request_id = member.incarnation();

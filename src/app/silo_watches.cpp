@@ -11,10 +11,12 @@
 
 namespace seaway::app {
 
-void Silo::watch(const internal::Members& members, MemberName watcher, std::uint64_t number) {
+void Silo::watch(std::uint64_t tenant, const internal::Members& members, MemberName watcher,
+                 std::uint64_t number) {
   if (!members.mesh) return;
   Envelope envelope;
   envelope.kind = Kind::kWatch;
+  envelope.tenant = tenant;
   envelope.member = {members.mesh->id, 0};
   envelope.sender = watcher;
   envelope.number = number;
@@ -27,9 +29,12 @@ void Silo::watch(const internal::Members& members, MemberName watcher, std::uint
 }
 
 void Silo::on_watch(const Envelope& envelope) {
-  Watch watch{envelope.from, envelope.sender, envelope.number, envelope.parcel->members};
+  // The watcher has a handle that names the wrong owner.
+  if (envelope.member.mesh >> kSiloShift != wiring_.id) return;
+  Watch watch{envelope.from, envelope.tenant, envelope.sender, envelope.number,
+              envelope.parcel->members};
   const auto found = owned_.find(envelope.member.mesh);
-  if (found != owned_.end()) {
+  if (found != owned_.end() && found->second.mesh->tenant == envelope.tenant) {
     auto& watches = found->second.watches;
     // Those of the watcher's earlier incarnations have nobody any more.
     std::erase_if(watches, [&watch](const Watch& other) {
@@ -55,6 +60,7 @@ void Silo::on_watch(const Envelope& envelope) {
 void Silo::tell_too_late(const Watch& watch, MemberName member, std::string name) {
   Envelope notice;
   notice.kind = Kind::kNotice;
+  notice.tenant = watch.tenant;
   notice.member = watch.watcher;
   notice.number = watch.number;
   notice.parcel = std::make_shared<Parcel>();
@@ -82,6 +88,7 @@ void Silo::tell(OwnedMesh& owned, const Death& death) {
     if (!is_meant) continue;
     Envelope notice;
     notice.kind = Kind::kNotice;
+    notice.tenant = watch.tenant;
     notice.member = watch.watcher;
     notice.number = watch.number;
     notice.parcel = std::make_shared<Parcel>();
@@ -101,7 +108,7 @@ void Silo::on_notice(const Envelope& envelope) {
     }
     return;
   }
-  Member* member = find_member(envelope.member);
+  Member* member = find_authorized(envelope) ? find_member(envelope.member) : nullptr;
   const bool is_meant =
       member && (member->incarnation() == envelope.number ||
                  SEAWAY_MUTANT("a restarted watcher hears what the last one watched"));

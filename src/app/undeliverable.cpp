@@ -23,6 +23,7 @@ Undeliverable undeliverable(const Envelope& envelope, SiloId to, const Status& w
   back.from = to;
   back.member = envelope.member;
   back.call = envelope.call;
+  back.tenant = envelope.tenant;
   back.status = why;
   switch (envelope.kind) {
     case Kind::kCall:

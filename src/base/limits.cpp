@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/printable.hpp"
 #include "seaway/sharding.hpp"
 
 namespace seaway::limits {
@@ -20,6 +21,15 @@ Status check_name(std::string_view name, std::string_view what, const Limit& lim
   if (zero == name.npos) return {};
   return invalid_argument(std::string(what) + ": byte " + std::to_string(zero) + " of " +
                           std::to_string(name.size()) + " is zero; a name has none");
+}
+
+Status check_tenant(std::string_view name) {
+  if (Status status = check_name(name, "name of a tenant", kTenantBytes); !status.ok()) {
+    return status;
+  }
+  if (is_printable(name)) return {};
+  return invalid_argument("name of a tenant: \"" + printable(name) +
+                          "\" has control characters or is not UTF-8; use visible characters");
 }
 
 Status check_axes(std::span<const MeshAxis> axes) {

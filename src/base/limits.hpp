@@ -58,6 +58,10 @@ Status check(const Limit& limit, std::uint64_t value, std::string_view what);
 /// Error: kInvalidArgument. The message has the sizes and not the name.
 Status check_name(std::string_view name, std::string_view what, const Limit& limit = kNameBytes);
 
+/// The name of a tenant, which people read: check_name(), and only visible characters.
+/// Error: kInvalidArgument.
+Status check_tenant(std::string_view name);
+
 /// The number of axes of a mesh and the lengths of their names: small enough to be printed.
 /// Error: kInvalidArgument.
 Status check_axes(std::span<const std::pair<std::string, std::int64_t>> axes);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actor/engine_waiter.hpp"
+#include "app/client_envelopes.hpp"
 #include "app/undeliverable.hpp"
 #include "base/mutant.hpp"
 
@@ -64,7 +65,9 @@ Result<std::shared_ptr<app::ClientCaller>> Actors::open() {
     return resource_exhausted("the cluster has had " + text(options_.name.index) +
                               " clients, and one more cannot use actors; restart the controller");
   }
-  return std::make_shared<app::ClientCaller>(options_.name.index, *silo_);
+  const auto tenant =
+      options_.tenant_of ? options_.tenant_of(options_.name.index) : transport::kNoTenant;
+  return std::make_shared<app::ClientCaller>(options_.name.index, tenant, *silo_);
 }
 
 SiloId Actors::silo_of(const RoleName& name) const {
@@ -122,14 +125,24 @@ void Actors::on_news(const PeerNews& news) {
   const std::uint32_t before = this->epoch(silo);
   set_epoch(silo, epoch);
   const bool is_over = before != kUnheard && before != epoch;
+  if (is_client(silo) && !news.is_lost && options_.tenant_of) {
+    tenants_[silo] = options_.tenant_of(news.name.index);
+  }
   put({.silo = silo, .is_lost = news.is_lost, .life_before = is_over ? before : 0});
   if (is_hub() && is_client(silo)) tell_clients(silo, epoch);
+  if (news.is_lost) tenants_.erase(silo);
 }
 
-/// All of one, and one that has come of all others.
+transport::TenantKey Actors::tenant_of(SiloId client) const {
+  const auto found = tenants_.find(client);
+  return found == tenants_.end() ? transport::kNoTenant : found->second;
+}
+
+/// All of one, and one that has come of all others of its tenant.
 void Actors::tell_clients(SiloId client, std::uint32_t epoch) {
+  const transport::TenantKey tenant = tenant_of(client);
   for (const auto& [other, life] : epochs_) {
-    if (!is_client(other) || other == client) continue;
+    if (!is_client(other) || other == client || tenant_of(other) != tenant) continue;
     peers_.send_to_silo(process_of_silo(other), other, app::encode_news({client, epoch}));
     if (epoch == 0) continue;
     peers_.send_to_silo(process_of_silo(client), client, app::encode_news({other, life}));
@@ -137,7 +150,11 @@ void Actors::tell_clients(SiloId client, std::uint32_t epoch) {
 }
 
 void Actors::on_frame(ProcessId from, SiloId to, Frame frame) {
-  put({.silo = to, .is_frame = true, .from = from, .frame = std::move(frame)});
+  const RoleName sender = role_of(from, options_.shape);
+  const bool is_clients = sender.role == Role::kClient;
+  // Now: the client may be lost when the frame is read.
+  const auto tenant = is_clients ? tenant_of(silo_of(sender)) : transport::kNoTenant;
+  put({.silo = to, .is_frame = true, .from = from, .tenant = tenant, .frame = std::move(frame)});
 }
 
 /// Not at once: it may be told within something that the silo does.
@@ -204,19 +221,34 @@ void Actors::go_on() {
   drain_later();
 }
 
-/// Nobody speaks for another one, but the hub for clients to clients.
+/// A process sends in the name of its own silo; the hub also relays for clients to clients.
+Status Actors::check_sender(const Event& event) const {
+  const auto sender = app::read_sender(event.frame);
+  if (!sender.ok()) return sender.status();
+  const bool is_relayed = event.from == process_of({Role::kController, 0}, options_.shape) &&
+                          is_client(self_) && is_client(*sender);
+  if (process_of_silo(*sender) == event.from || is_relayed) return {};
+  return protocol_error("process " + text(event.from) + " may not send for " +
+                        app::silo_name(*sender, hosts()));
+}
+
 void Actors::read(Event& event) {
-  if (event.silo != self_) return relay(event.from, event.silo, event.frame);
-  auto batch = app::decode_batch(event.frame, engine_.clock().now_ns(), kSilosMax,
-                                 {options_.types, nullptr, arrays_});
-  Status status = batch.status();
+  if (event.silo != self_) return relay(event);
+  // Before anything else of the frame is read: arrays beside it are taken while it is.
+  Status status = check_sender(event);
+  Result<app::Batch> batch = status;
   if (status.ok()) {
-    const bool is_handed_on = event.from == process_of({Role::kController, 0}, options_.shape) &&
-                              is_client(self_) && is_client(batch->from);
-    if (process_of_silo(batch->from) != event.from && !is_handed_on) {
-      status = protocol_error("process " + text(event.from) + " speaks for " +
-                              app::silo_name(batch->from, hosts()));
-    }
+    batch = app::decode_batch(event.frame, engine_.clock().now_ns(), kSilosMax,
+                              {options_.types, nullptr, arrays_});
+    status = batch.status();
+  }
+  if (status.ok() && is_client(batch->from)) {
+    const std::uint32_t client = client_of_silo(batch->from);
+    // The hub relays only between clients of one tenant.
+    const bool is_relayed = is_client(self_);
+    const auto tenant =
+        is_relayed && options_.tenant_of ? options_.tenant_of(options_.name.index) : event.tenant;
+    status = app::authorize_client_batch(*batch, {client, batch->from, tenant}, hosts());
   }
   if (!status.ok()) {
     return peers_.begin_anew(event.from, status);
@@ -237,16 +269,19 @@ void Actors::read(Event& event) {
   }
 }
 
-void Actors::relay(ProcessId from, SiloId to, const Frame& frame) {
+void Actors::relay(const Event& event) {
+  const SiloId to = event.silo;
   if (!is_hub() || !is_client(to) || epoch(to) == 0) return;
-  const auto sender = app::read_sender(frame);
-  if (!sender.ok() || !is_client(*sender) || process_of_silo(*sender) != from) {
-    return peers_.begin_anew(from, sender.ok()
-                                       ? protocol_error("process " + text(from) + " speaks for " +
-                                                        app::silo_name(*sender, hosts()))
-                                       : sender.status());
+  if (Status status = check_sender(event); !status.ok()) {
+    return peers_.begin_anew(event.from, status);
   }
-  peers_.send_to_silo(process_of_silo(to), to, frame);
+  if (role_of(event.from, options_.shape).role != Role::kClient) {
+    return peers_.begin_anew(event.from, protocol_error("process " + text(event.from) +
+                                                        " may not send through the hub"));
+  }
+  // A client of another tenant is treated as one that does not exist.
+  if (event.tenant != tenant_of(to)) return;
+  peers_.send_to_silo(process_of_silo(to), to, event.frame);
 }
 
 void Actors::send(SiloId, SiloId to, std::vector<Envelope>& batch) {

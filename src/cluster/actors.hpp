@@ -18,6 +18,7 @@
 #include "cluster/peers.hpp"
 #include "cluster/shape.hpp"
 #include "seaway/app/type_table.hpp"
+#include "transport/pass.hpp"
 
 namespace seaway::cluster {
 
@@ -29,6 +30,8 @@ struct ActorsOptions {
   /// What can be made here, of a host or an annex; it outlives the process. Null: nothing.
   const internal::TypeTable* types = nullptr;
   app::SiloLimits limits = {};
+  /// The tenant of a client: of a client's process, its own; else of a client that was admitted.
+  std::function<transport::TenantKey(std::uint32_t client)> tenant_of = {};
   /// In whose sessions members put arrays and execute programs.
   std::function<Result<Client>(std::uint32_t client)> client_of = {};
   /// Of what waits behind an array that is early; more, and that array has an error.
@@ -82,6 +85,7 @@ class Actors final : public app::Network {
   app::SiloId silo_of(const RoleName& name) const;
   transport::ProcessId process_of_silo(app::SiloId silo) const;
   bool is_client(app::SiloId silo) const { return silo > options_.shape.all_hosts(); }
+  std::uint32_t client_of_silo(app::SiloId silo) const { return silo - options_.shape.all_hosts(); }
 
   /// For tests.
   app::Silo& silo() { return *silo_; }
@@ -98,6 +102,7 @@ class Actors final : public app::Network {
     bool is_lost = false;
     std::uint32_t life_before = 0;  // That is over; 0: none was heard.
     transport::ProcessId from = 0;
+    transport::TenantKey tenant = transport::kNoTenant;  // Of a client's frame.
     Frame frame = {};
     std::vector<app::Envelope> batch = {};  // Of this process itself.
   };
@@ -107,9 +112,11 @@ class Actors final : public app::Network {
   void drain();
   void drain_later();
   void limit_waiting();
+  transport::TenantKey tenant_of(app::SiloId client) const;
+  Status check_sender(const Event& event) const;
   void read(Event& event);
   void hear_of(const Event& event);
-  void relay(transport::ProcessId from, app::SiloId to, const Frame& frame);
+  void relay(const Event& event);
   void tell_clients(app::SiloId client, std::uint32_t epoch);
   void set_epoch(app::SiloId silo, std::uint32_t epoch);
   void send_frames(app::SiloId to, std::span<app::Envelope> batch);
@@ -123,6 +130,7 @@ class Actors final : public app::Network {
   std::shared_ptr<app::Door> door_;
   app::Silo* silo_ = nullptr;  // Owned by the engine, as all actors.
   std::map<app::SiloId, std::uint32_t> epochs_;
+  std::map<app::SiloId, transport::TenantKey> tenants_;  // Of the clients that are connected.
   std::deque<Event> events_;
   ArrayTraffic* arrays_ = nullptr;
   std::vector<app::Envelope> early_;  // All events wait behind it.

@@ -114,6 +114,7 @@ Result<Client> Cluster::connect(ClientOptions options) const {
   cluster::ProcessOptions wanted;
   wanted.name.role = actor::Role::kClient;
   wanted.join = state_->address;
+  wanted.tenant = options.tenant;
   auto credentials = cluster::load_credentials(cluster::credential_files_of_environment());
   if (!credentials.ok()) return credentials.status();
   wanted.credentials = std::move(*credentials);

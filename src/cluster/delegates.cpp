@@ -239,6 +239,10 @@ Result<Array> Delegates::take(const Frame& frame, SiloId from) {
     return protocol_error("array " + std::to_string(array.id) + " is not one of " +
                           name_of_client(array.client));
   }
+  if (actors_.is_client(from) && actors_.client_of_silo(from) != array.client) {
+    return protocol_error(app::silo_name(from, actors_.hosts()) + " may not give an array of " +
+                          name_of_client(array.client));
+  }
   if (array.id != 0 && given->from.silo != from) {
     return protocol_error("silo " + std::to_string(from) + " gives an array of another silo");
   }

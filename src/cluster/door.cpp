@@ -24,6 +24,10 @@ class Visitor {
       : from_(from), to_(to), limits_(limits) {}
 
   Status visit(Message::Reader message) {
+    // A host holds back whatever is behind a turn that it has not heard of.
+    if (from_.role != Role::kIsland && message.getAfterTurn() != 0) {
+      return wrong("turn", message.getAfterTurn());
+    }
     switch (from_.role) {
       case Role::kController:
         // All that it knows how to say: it could end this process in many other ways. Annexes hear
@@ -55,6 +59,7 @@ class Visitor {
 
   Status visit_client(Message::Reader message) {
     if (message.getClient() != from_.index) return wrong("client", message.getClient());
+    if (message.getInView() != 0) return wrong("view", message.getInView());
     if (to_.role == Role::kHost) {
       if (message.isTaken()) {
         for (const auto taken : message.getTaken()) read(taken.getRequest());
@@ -70,21 +75,93 @@ class Visitor {
     switch (message.which()) {
       case Message::HELLO: {
         const auto tenant = message.getHello().getTenant();
-        if (limits_.tenant.empty() || limits_.tenant == tenant.cStr()) return {};
-        return protocol_error(to_string(from_) + " was let in for tenant \"" + limits_.tenant +
-                              "\" and works for another one");
+        const bool is_own =
+            limits_.tenant == transport::kNoTenant ||
+            limits_.tenant == transport::tenant_key({tenant.begin(), tenant.size()});
+        if (is_own) return {};
+        return protocol_error(to_string(from_) + " may not work for tenant \"" + tenant.cStr() +
+                              "\": it was admitted for another one");
       }
       case Message::GOODBYE:
-      case Message::DEFINE_FUNCTION:
-      case Message::DEFINE_PROGRAM:
-      case Message::RUNS:
-      case Message::REQUEST:
         return {};
+      case Message::DEFINE_FUNCTION:
+        return check_own("function", message.getDefineFunction().getId());
+      case Message::DEFINE_PROGRAM:
+        return check_own("program", message.getDefineProgram().getId());
+      case Message::RUNS:
+        return check(message.getRuns());
+      case Message::REQUEST:
+        return check(message.getRequest());
       case Message::COMPLAINT:
         return check(message.getComplaint());
       default:
         return stray(message);
     }
+  }
+
+  /// An id that `from_` chooses bears its number. Whether the thing exists, the controller decides.
+  Status check_own(const char* what, std::uint64_t id) const {
+    return client_of(id) == from_.index ? Status() : wrong(what, id);
+  }
+
+  /// Arrays that runs read may be another client's of the same tenant; only the controller can
+  /// tell.
+  Status check(wire::RunBatch::Reader batch) const {
+    const std::uint64_t ids = batch.getIds().size();
+    for (const auto record : batch.getRecords()) {
+      if (std::uint64_t{record.getArgBegin()} + record.getArgCount() > ids) {
+        return wrong("arguments from", record.getArgBegin());
+      }
+      Status status;
+      switch (record.getKind()) {
+        case wire::ClientRecord::Kind::RUN:
+          status = check_own("program", record.getObject());
+          if (status.ok()) status = check_own("run", record.getId());
+          if (status.ok()) status = check_own("array", record.getFirst());
+          break;
+        case wire::ClientRecord::Kind::PUT:
+          status = check_own("spec", record.getObject());
+          if (status.ok()) status = check_own("array", record.getId());
+          break;
+        case wire::ClientRecord::Kind::RELEASE:
+        case wire::ClientRecord::Kind::FETCH:
+          status = check_own("array", record.getId());
+          break;
+        case wire::ClientRecord::Kind::FORGET:
+          status = check_own("definition", record.getId());
+          break;
+        case wire::ClientRecord::Kind::CANCEL:
+          status = check_own("run or array", record.getId());
+          break;
+        case wire::ClientRecord::Kind::GOT:
+          break;  // Requests are numbered by each client for itself.
+        default:
+          return wrong("kind of record", static_cast<unsigned>(record.getKind()));
+      }
+      if (!status.ok()) return status;
+    }
+    return {};
+  }
+
+  Status check(wire::Request::Reader request) const {
+    switch (request.which()) {
+      case wire::Request::ACQUIRE_SLICE:
+        return check_own("slice", request.getAcquireSlice().getId());
+      case wire::Request::RELEASE_SLICE:
+        return check_own("slice", request.getReleaseSlice());
+      case wire::Request::REBIND_SLICE:
+        return check_own("slice", request.getRebindSlice());
+      case wire::Request::WHY:
+        return request.getWhy() == 0 ? Status() : check_own("run or array", request.getWhy());
+      case wire::Request::DEFINE_SPEC:
+        return check_own("spec", request.getDefineSpec().getId());
+      case wire::Request::DEFINE_FOREIGN:
+        return check_own("function", request.getDefineForeign().getId());
+      case wire::Request::STATS:
+      case wire::Request::DRAIN:
+        return {};
+    }
+    return wrong("kind of request", static_cast<unsigned>(request.which()));
   }
 
   Status visit_scheduler(Message::Reader message) {

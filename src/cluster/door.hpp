@@ -8,6 +8,7 @@
 #include "base/frame.hpp"
 #include "cluster/peers.hpp"
 #include "seaway/status.hpp"
+#include "transport/pass.hpp"
 
 namespace seaway::cluster {
 
@@ -15,7 +16,8 @@ namespace seaway::cluster {
 struct DoorLimits {
   std::uint32_t islands = 1;
   std::uint32_t devices = 1;  // Of each island.
-  std::string tenant = {};    // Of a client: the only one that it works for; empty: any.
+  /// That a client works for; kNoTenant: any.
+  transport::TenantKey tenant = transport::kNoTenant;
 };
 
 /// Whether `to` may hear `frame` of `from`, who is known by his connection: it is a message of a

@@ -4,6 +4,7 @@
 
 #include "client/session.hpp"
 #include "cluster/role_options.hpp"
+#include "transport/pass.hpp"
 
 namespace seaway::cluster {
 
@@ -97,8 +98,10 @@ Result<Client> Embedded::connect(ClientOptions options, std::shared_ptr<void> ke
   wiring.islands = options_.islands;
   wiring.hosts = options_.hosts;
   wiring.devices = options_.devices;
-  wiring.open_caller = [this, id = wiring.client]() -> Result<std::shared_ptr<internal::Caller>> {
-    return std::shared_ptr<internal::Caller>(apps().open(id));
+  const transport::TenantKey tenant = transport::tenant_key(options.tenant);
+  wiring.open_caller = [this, id = wiring.client,
+                        tenant]() -> Result<std::shared_ptr<internal::Caller>> {
+    return std::shared_ptr<internal::Caller>(apps().open(id, tenant));
   };
   wiring.register_native = [this](const function::NativeFunction& native) -> Status {
     if (natives_.add(native.name, function::make_native(native))) return {};

@@ -41,6 +41,7 @@ struct Writer {
     auto enrol = builder.initEnrol();
     enrol.setRole(static_cast<std::uint8_t>(question.name.role));
     enrol.setIndex(question.name.index);
+    enrol.setTenant(question.tenant);
   }
   void operator()(const AnnounceQuestion& question) {
     auto announce = builder.initAnnounce();
@@ -122,7 +123,8 @@ Result<Question> read_question(const Frame& frame) {
       case wire::Question::ENROL: {
         const std::uint8_t role = asked.getEnrol().getRole();
         if (role > kRolesMax) return protocol_error("there is no role " + std::to_string(role));
-        question = EnrolQuestion{{static_cast<actor::Role>(role), asked.getEnrol().getIndex()}};
+        question = EnrolQuestion{{static_cast<actor::Role>(role), asked.getEnrol().getIndex()},
+                                 asked.getEnrol().getTenant().cStr()};
         return {};
       }
       case wire::Question::ANNOUNCE: {

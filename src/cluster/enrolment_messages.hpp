@@ -19,6 +19,7 @@ namespace seaway::cluster {
 // See schemas/members.capnp.
 struct EnrolQuestion {
   RoleName name;
+  std::string tenant = {};
 };
 struct AnnounceQuestion {
   transport::ProcessId process = 0;

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "actor/router.hpp"
+#include "base/limits.hpp"
+#include "seaway/client.hpp"
 
 namespace seaway::cluster {
 
@@ -25,7 +27,7 @@ Result<Frame> Gatehouse::answer(const Caller& caller, const Question& question,
   auto identity = doorkeeper_.enter(caller);
   if (!identity.ok()) return identity.status();
   if (const auto* enrols = std::get_if<EnrolQuestion>(&question)) {
-    return enrol(caller, *identity, enrols->name);
+    return enrol(caller, *identity, *enrols);
   }
   if (std::holds_alternative<StatusQuestion>(question)) return status_frame(status());
   if (const auto* find = std::get_if<FindQuestion>(&question)) {
@@ -76,22 +78,32 @@ Status Gatehouse::may_ask_why(const Caller& caller) {
 }
 
 Result<Frame> Gatehouse::enrol(const Caller& caller, const Identity& identity,
-                               const RoleName& name) {
+                               const EnrolQuestion& question) {
+  const RoleName& name = question.name;
   Status may = Doorkeeper::may_enrol(identity, name);
   const bool is_client = name.role == Role::kClient;
   if (may.ok() && is_client) may = sessions_.check_room(identity);
+  // Who may work for any tenant chooses one for the whole session.
+  std::string tenant;
+  if (is_client) {
+    tenant = !identity.tenant.empty()   ? identity.tenant
+             : !question.tenant.empty() ? question.tenant
+                                        : ClientOptions().tenant;
+    if (may.ok()) may = limits::check_tenant(tenant);
+  }
   if (!may.ok()) return may;
   const auto place = enrolment_.enrol(name);
   if (!place.ok()) return place.status();
+  const auto key = is_client ? transport::tenant_key(tenant) : transport::kNoTenant;
   sessions_.begin(place->process, identity, is_client, options_.utc_s());
   options_.audit("accepted " + to_string(place->name) + ", life " + std::to_string(place->life) +
                  ", as " + identity.name +
                  (identity.tenant.empty() ? "" : " of tenant " + identity.tenant) + " from " +
                  caller.name);
-  return enrolled_frame(
-      {place->process, place->name.index, place->life, options_.cluster, options_.spec,
-       options_.heartbeat_ns, options_.silence_ns, sessions_.pass_of(place->process, place->life),
-       is_client ? std::string() : sessions_.key(), is_client ? identity.tenant : std::string()});
+  return enrolled_frame({place->process, place->name.index, place->life, options_.cluster,
+                         options_.spec, options_.heartbeat_ns, options_.silence_ns,
+                         sessions_.pass_of(place->process, place->life, key),
+                         is_client ? std::string() : sessions_.key(), tenant});
 }
 
 Status Gatehouse::admit(ProcessId process, const Caller& caller) const {
@@ -158,11 +170,6 @@ void Gatehouse::refused(const Caller& caller, const Status& why) {
   if (!lines_.admit(address).ok()) return;
   lines_.fail(address);
   options_.audit("refused " + caller.name + ": " + (reason.empty() ? why.message() : reason));
-}
-
-std::string Gatehouse::tenant_of(ProcessId process) const {
-  const Identity* const identity = sessions_.find(process);
-  return identity ? identity->tenant : std::string();
 }
 
 }  // namespace seaway::cluster

@@ -63,12 +63,9 @@ class Gatehouse {
   /// So many lines of the log an address gets in a minute as it has tries (TriesLimiter).
   void refused(const transport::Caller& caller, const Status& why);
 
-  /// For which tenant a client works; empty: any.
-  std::string tenant_of(transport::ProcessId process) const;
-
  private:
   Result<Frame> enrol(const transport::Caller& caller, const Identity& identity,
-                      const RoleName& name);
+                      const EnrolQuestion& question);
 
   const Options options_;
   Enrolment enrolment_;

@@ -31,6 +31,7 @@ Member::Member(MemberOptions options, MemberWiring wiring, const BackendFactory&
   peers.life = options_.life;
   peers.seed = options_.seed;
   peers.on_out_of_memory = options_.on_out_of_memory;
+  peers.tap = options_.tap;
   peers.heartbeat_ns = options_.heartbeat_ns;
   peers.silence_max_ns = options_.silence_ns;
   peers.bulk = options_.bulk;
@@ -151,6 +152,7 @@ void Member::begin_actors() {
   actors.life = options_.life;
   actors.seed = options_.seed;
   actors.types = options_.types;
+  actors.tenant_of = options_.tenant_of;
   actors.client_of = [this](std::uint32_t client) -> Result<Client> {
     if (delegates_) return delegates_->client_of(client);
     return invalid_argument("only actors in hosts' processes have sessions");

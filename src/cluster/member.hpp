@@ -65,6 +65,7 @@ struct MemberOptions {
   std::function<void()> on_orphaned;
   /// See PeersOptions.
   std::function<void()> on_out_of_memory;
+  std::function<void(transport::ProcessId to, std::uint32_t channel, const Frame& frame)> tap = {};
   /// Whether it has users' actors, or ends of their calls; schedulers have neither. All processes
   /// of a cluster, or none.
   bool has_actors = false;
@@ -75,8 +76,9 @@ struct MemberOptions {
   std::function<Status(const NativeName& native)> check_native = {};
   /// Hears what became of others before the role does. May be empty.
   std::function<void(const PeerNews& news)> on_peer;
-  /// For which tenant alone a client works; an empty answer: any. May be empty itself.
-  std::function<std::string(ClientId client)> tenant_of;
+  /// The tenant that an admitted client works for; of a client's process, its own. May be empty:
+  /// all clients are of one tenant, whatever name it has.
+  std::function<transport::TenantKey(ClientId client)> tenant_of;
   /// More about why another one is lost; empty: nothing. May be empty itself.
   std::function<std::string(const RoleName& name)> explain_loss;
 };
@@ -128,6 +130,8 @@ class Member {
   const Counts& counts() const { return counts_; }
 
   const RoleName& name() const { return options_.name; }
+  /// For processes that break the rules on purpose.
+  Peers& peers() { return *peers_; }
   std::uint32_t life() const { return options_.life; }
   /// Which life of the controller it serves; 0: none yet. For checkers.
   std::uint32_t controller_life() const { return controller_life_; }

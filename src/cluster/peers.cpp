@@ -19,12 +19,12 @@ using transport::ProcessId;
 namespace {
 
 constexpr std::uint64_t kPauseStream = 0x7065657270617573;
-constexpr unsigned kRoleShift = 28;
+constexpr unsigned kRoleShift = kChannelKindShift;
 constexpr std::size_t kSpareBytesMax = std::size_t{64} << 10;
 /// In the place of a role: what follows is the number of a silo.
-constexpr std::uint32_t kSilos = 15;
+constexpr std::uint32_t kSilos = kSiloChannels;
 /// The same: what follows says what the frame is.
-constexpr std::uint32_t kRelayed = 14;
+constexpr std::uint32_t kRelayed = kRelayChannels;
 
 /// An epoch is a life, and which conversation of it.
 constexpr std::uint64_t epoch_of(std::uint32_t life, std::uint32_t attempt) {
@@ -207,9 +207,14 @@ void Peers::send_relayed(ProcessId process, std::uint32_t number, Frame frame,
   if (peer) say(process, *peer, kRelayed << kRoleShift | number, std::move(frame), lane);
 }
 
+void Peers::send_raw(ProcessId process, std::uint32_t channel, Frame frame, transport::Lane lane) {
+  if (Peer* const peer = find(process)) say(process, *peer, channel, std::move(frame), lane);
+}
+
 void Peers::say(ProcessId process, Peer& peer, std::uint32_t channel, Frame frame,
                 transport::Lane lane) {
   ++counts_.frames;
+  if (options_.tap) options_.tap(process, channel, frame);
   const std::uint64_t time_ns = now_ns();
   const Status taken = peer.conversation->send(std::move(frame), time_ns, channel, lane);
   if (!taken.ok()) {

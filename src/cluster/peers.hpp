@@ -49,7 +49,14 @@ struct PeersOptions {
   /// Of simulated processes: the process dies here and now, within a handler, and nothing that the
   /// rest of the handler sends leaves it. Returns. Empty: it never happens.
   std::function<void()> on_out_of_memory;
+  /// Called with each frame before it is sent. For simulated processes; else empty.
+  std::function<void(transport::ProcessId to, std::uint32_t channel, const Frame& frame)> tap = {};
 };
+
+/// The kind of frames of a channel: a role's number, or one of these.
+inline constexpr unsigned kChannelKindShift = 28;
+inline constexpr std::uint32_t kSiloChannels = 15;
+inline constexpr std::uint32_t kRelayChannels = 14;
 
 /// What became of a peer.
 struct PeerNews {
@@ -100,6 +107,10 @@ class Peers {
   void hear_relayed(DeliverRelayed deliver) { deliver_relayed_ = std::move(deliver); }
   void send_relayed(transport::ProcessId process, std::uint32_t number, Frame frame,
                     transport::Lane lane);
+
+  /// Sends `frame` on any channel, whatever it is. For processes that break the rules on purpose.
+  void send_raw(transport::ProcessId process, std::uint32_t channel, Frame frame,
+                transport::Lane lane);
 
   /// Ends the conversation with whoever plays `to`, who learns that this process is lost for it, as
   /// soon as anything gets there; both may talk again then.

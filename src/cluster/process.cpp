@@ -39,6 +39,7 @@ namespace {
 constexpr std::uint64_t kAskNs = 2'000'000'000;
 constexpr std::uint64_t kPauseNs = 20'000'000;  // Before a controller is asked again.
 constexpr ProcessId kControllerProcess = 0;
+constexpr std::size_t kClientTenantsMax = 65'536;  // Their numbers rise: the oldest goes first.
 /// How often tokens are looked at, and the controller is asked who is welcome: a session ends
 /// within a second, whatever the machine does meanwhile.
 constexpr std::uint64_t kLookNs = 250'000'000;
@@ -109,7 +110,8 @@ struct Process::State {
   std::set<ProcessId> strangers;       // Clients that came over a network, of a host or an annex.
   std::set<std::string> tenants;       // That a token was ever of.
   std::string last_lost;               // Of the peers.
-  std::string tenant;                  // Of a client; empty: any.
+  std::string tenant;                  // That a client works for.
+  std::map<ClientId, transport::TenantKey> client_tenants;  // Of clients that were admitted.
   std::shared_ptr<bool> is_here = std::make_shared<bool>(true);
   std::map<ProcessId, std::string> addresses;  // That were found before.
   std::unique_ptr<HostMemory> memory;          // Of a host;
@@ -155,8 +157,8 @@ Status Process::State::enrol() {
   }
   const std::uint64_t until_ns = clock.now_ns() + options.join_timeout_ns;
   for (;;) {
-    auto answer =
-        ask_now(*engine, options.join, 0, EnrolQuestion{options.name}, kAskNs, options.credentials);
+    auto answer = ask_now(*engine, options.join, 0, EnrolQuestion{options.name, options.tenant},
+                          kAskNs, options.credentials);
     Status status = answer.status();
     if (answer.ok()) {
       const auto enrolled = read_enrolled(*answer);
@@ -216,6 +218,8 @@ Status Process::State::admit(ProcessId peer, const transport::Caller& caller) {
   if (!status.ok()) return status;
   const ProcessId roles = last_role_process(shape());
   if (peer <= roles) return {};
+  client_tenants[peer - roles] = transport::tenant_of_pass(caller.pass);
+  if (client_tenants.size() > kClientTenantsMax) client_tenants.erase(client_tenants.begin());
   if (!caller.is_local && sessions) strangers.insert(peer);
   member->meet_client(peer - roles);
   return {};
@@ -320,9 +324,10 @@ Status Process::State::play(device::Compiler compiler) {
     if (!gatehouse) return;
     news.is_lost ? gatehouse->went(peer) : gatehouse->came(peer);
   };
-  const ProcessId roles = last_role_process(shape());
-  wanted.tenant_of = [this, roles](ClientId client) {
-    return gatehouse ? gatehouse->tenant_of(roles + client) : std::string();
+  wanted.tenant_of = [this](ClientId client) {
+    if (options.name.role == Role::kClient) return transport::tenant_key(tenant);
+    const auto found = client_tenants.find(client);
+    return found == client_tenants.end() ? transport::kNoTenant : found->second;
   };
   if (options.name.role == Role::kClient) {
     wanted.explain_loss = [this](const RoleName& lost) {
@@ -563,8 +568,8 @@ Result<std::shared_ptr<Process>> Process::start(ProcessOptions options,
 
 Result<Client> Process::connect(ClientOptions options, std::shared_ptr<void> keep_alive) {
   const std::string& tenant = state_->tenant;
-  if (!tenant.empty() && options.tenant == ClientOptions().tenant) options.tenant = tenant;
-  if (!tenant.empty() && options.tenant != tenant) {
+  if (options.tenant == ClientOptions().tenant) options.tenant = tenant;
+  if (options.tenant != tenant) {
     return Status(StatusCode::kPermissionDenied, "what this client shows is of tenant \"" + tenant +
                                                      "\", and it says \"" + options.tenant +
                                                      "\"; leave ClientOptions::tenant out");

@@ -23,7 +23,9 @@
 namespace seaway::cluster {
 
 struct ProcessOptions {
-  RoleName name;     // A client's index is given to it.
+  RoleName name;  // A client's index is given to it.
+  /// That a client works for. Empty: the tenant of what it shows, else ClientOptions().tenant.
+  std::string tenant = {};
   std::string join;  // Where the controller listens; the controller's own: empty.
   /// As SocketOptions::listen; of clients empty: nobody connects to them.
   std::string listen;

@@ -8,8 +8,9 @@ namespace seaway::cluster {
 
 using transport::ProcessId;
 
-std::string Sessions::pass_of(ProcessId process, std::uint32_t life) const {
-  return transport::make_pass(key_, {cluster_, process, life});
+std::string Sessions::pass_of(ProcessId process, std::uint32_t life,
+                              transport::TenantKey tenant) const {
+  return transport::make_pass(key_, {cluster_, process, life, tenant});
 }
 
 Status Sessions::check_talk(ProcessId process, const transport::Caller& caller,

@@ -29,7 +29,9 @@ class Sessions {
   Sessions(std::string key, std::uint64_t cluster) : key_(std::move(key)), cluster_(cluster) {}
 
   const std::string& key() const { return key_; }
-  std::string pass_of(transport::ProcessId process, std::uint32_t life) const;
+  /// `tenant`: that a client works for.
+  std::string pass_of(transport::ProcessId process, std::uint32_t life,
+                      transport::TenantKey tenant = transport::kNoTenant) const;
 
   /// Whether `caller` may talk as `process`. Errors: kPermissionDenied for a user of another
   /// cluster's; `without_pass` for a pass that is not that life's, which may be known to others;

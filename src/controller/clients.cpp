@@ -7,29 +7,9 @@
 #include "base/limits.hpp"
 #include "base/mutant.hpp"
 #include "controller/records.hpp"
+#include "events/json_text.hpp"
 
 namespace seaway::controller {
-namespace {
-
-/// `text` as a JSON string.
-std::string quoted(const std::string& text) {
-  constexpr char kHex[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') out += '\\';
-    if (byte < 0x20) {
-      out += "\\u00";
-      out += kHex[byte / 16];
-      out += kHex[byte % 16];
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
-
-}  // namespace
 
 void ControllerCore::hello(ClientId client_id, const std::string& name, std::uint32_t weight,
                            std::uint64_t request, bool waits_when_full) {
@@ -69,10 +49,7 @@ Status ControllerCore::check_hello(ClientId client, const std::string& tenant) c
     return invalid_argument("client " + std::to_string(client) +
                             " has said hello before; connect anew, ids are used once");
   }
-  if (Status status = limits::check_name(tenant, "name of a tenant", limits::kTenantBytes);
-      !status.ok()) {
-    return status;
-  }
+  if (Status status = limits::check_tenant(tenant); !status.ok()) return status;
   const bool is_new = std::none_of(tenants_.begin(), tenants_.end(),
                                    [&tenant](const auto& known) { return known->name == tenant; });
   if (is_new && tenants_.size() >= options_.limits.tenants_max) {
@@ -271,7 +248,8 @@ std::string ControllerCore::figures() const {
                      ",\"stamps\":" + std::to_string(last_stamp_) + ",\"tenants\":[";
   for (const auto& tenant : tenants_) {
     if (tenant->id > 0) text += ",";
-    text += "{\"name\":" + quoted(tenant->name) + ",\"weight\":" + std::to_string(tenant->weight) +
+    text += "{\"name\":" + events::quoted(tenant->name) +
+            ",\"weight\":" + std::to_string(tenant->weight) +
             ",\"arrays\":" + std::to_string(tenant->arrays) +
             ",\"queued\":" + std::to_string(tenant->runs_queued) +
             ",\"in_flight\":" + std::to_string(tenant->runs_in_flight) + "}";

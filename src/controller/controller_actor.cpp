@@ -11,6 +11,7 @@
 #include "base/check.hpp"
 #include "base/fault_point.hpp"
 #include "base/probe.hpp"
+#include "controller/definition_messages.hpp"
 #include "program/codec.hpp"
 #include "wire/frame_builder.hpp"
 #include "wire/frame_reader.hpp"
@@ -241,26 +242,20 @@ Status ControllerActor::read_request(ClientId client, const Frame& frame) {
         core_.stats(client, number);
         break;
       case wire::Request::DEFINE_SPEC: {
-        const auto define = request.getDefineSpec();
-        auto spec = program::decode_array_spec(wire::data_frame(define.getSpec()));
-        if (!spec.ok()) return spec.status();
-        wire::FrameBuilder builder;
-        builder.init_root<Message>().setDefineSpec(define);
-        core_.answer(
-            client, number,
-            core_.define_spec(client, define.getId(), std::move(spec).value(), builder.finish()));
+        auto checked = check_spec(client, request.getDefineSpec());
+        if (!checked.ok()) return checked.status();
+        core_.answer(client, number,
+                     core_.define_spec(client, checked->id, std::move(checked->spec),
+                                       std::move(checked->define)));
         break;
       }
       case wire::Request::DRAIN:
         core_.drain(client, number);
         break;
       case wire::Request::DEFINE_FOREIGN: {
-        const auto definition = request.getDefineForeign();
-        auto info = program::decode_function_info(wire::data_frame(definition.getInfo()));
-        if (!info.ok()) return info.status();
-        wire::FrameBuilder builder;
-        builder.init_root<Message>().setCompile(definition);
-        core_.define_foreign(client, number, std::move(info).value(), builder.finish());
+        auto checked = check_foreign(client, request.getDefineForeign());
+        if (!checked.ok()) return checked.status();
+        core_.define_foreign(client, number, std::move(checked->info), std::move(checked->compile));
         break;
       }
     }
@@ -270,12 +265,9 @@ Status ControllerActor::read_request(ClientId client, const Frame& frame) {
 
 Status ControllerActor::define_function(ClientId client, const Frame& frame) {
   return wire::read_frame<Message>(frame, [&](Message::Reader message) {
-    const auto definition = message.getDefineFunction();
-    auto info = program::decode_function_info(wire::data_frame(definition.getInfo()));
-    if (!info.ok()) return info.status();
-    wire::FrameBuilder builder;
-    builder.init_root<Message>().setCompile(definition);
-    core_.define_function(client, std::move(info).value(), builder.finish());
+    auto checked = check_function(client, message.getDefineFunction());
+    if (!checked.ok()) return checked.status();
+    core_.define_function(client, std::move(checked->info), std::move(checked->compile));
     return Status();
   });
 }

@@ -219,6 +219,9 @@ bool HostActor::is_early(const Frame& frame) {
 
 void HostActor::handle(const Frame& frame) {
   core_.begin_turn();
+  // Who is lost when the frame is none: other hosts speak of edges alone.
+  Role from = Role::kController;
+  std::uint32_t index = 0;
   const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
     // It was meant for the life before, of whose end the controller had not heard.
     const bool is_unborn = core_.options().is_process && view_ == 0;
@@ -318,6 +321,12 @@ void HostActor::handle(const Frame& frame) {
         Decoder::cut_edges(*this, message.getCutEdges());
         break;
       case Message::BULK:
+        if (const auto bulk = message.getBulk(); bulk.getKind() == wire::Bulk::Kind::EDGE) {
+          const auto source = core_.awaits_edge(bulk.getId(), bulk.getEdge());
+          if (!source) return Status();  // Nobody waits for it.
+          from = Role::kHost;
+          index = *source;
+        }
         return Decoder::bulk(*this, message.getBulk());
       case Message::TAKEN:
         for (const auto taken : message.getTaken()) {
@@ -337,8 +346,7 @@ void HostActor::handle(const Frame& frame) {
     }
     return Status();
   });
-  // Others' frames have been read already where they came in.
-  if (!status.ok()) wiring_.router.malformed(Role::kController, 0, status);
+  if (!status.ok()) wiring_.router.malformed(from, index, status);
 }
 
 void HostActor::idle() {

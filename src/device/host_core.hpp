@@ -135,10 +135,10 @@ class HostCore {
   void cut_edges(HostId peer, Stamp last, const Status& cause);
   /// Up to which stamp `peer` means nothing any more; 0: it always meant something.
   Stamp cut_until(HostId peer) const;
-  /// A value for it may come: nobody sends one before it is armed. Not so when it was cut off, or
+  /// The host that may send a value for it, once it is armed. None when it was cut off, or
   /// its part is over: whoever sends one then has not heard of that, and the word that takes a
   /// value from the transport may never come.
-  bool awaits_edge(Stamp stamp, std::uint32_t edge) const;
+  std::optional<HostId> awaits_edge(Stamp stamp, std::uint32_t edge) const;
   /// Whether so many bytes are what is fetched of a value that is awaited. Errors: kProtocolError.
   Status check_offer(Stamp stamp, std::uint32_t edge, std::uint64_t bytes) const;
   /// Whether `bytes` bytes, with shards `stride` apart, are all that is read of a value that is

@@ -66,12 +66,14 @@ void HostCore::edge(Edge::Kind kind, Stamp stamp, std::uint32_t edge, HostId fro
   }
 }
 
-bool HostCore::awaits_edge(Stamp stamp, std::uint32_t edge) const {
+std::optional<HostId> HostCore::awaits_edge(Stamp stamp, std::uint32_t edge) const {
   const auto found = parts_.find(stamp);
-  if (found == parts_.end()) return false;
+  if (found == parts_.end()) return std::nullopt;
   const PartRun& part = *found->second;
   const std::uint32_t receive = index_of(part.plan->part->receives, edge);
-  return receive != program::kNone && part.receives[receive].state == ReceiveState::State::kArmed;
+  const bool is_awaited =
+      receive != program::kNone && part.receives[receive].state == ReceiveState::State::kArmed;
+  return is_awaited ? std::optional<HostId>(part.plan->part->receives[receive].peer) : std::nullopt;
 }
 
 Status HostCore::check_edge(Stamp stamp, std::uint32_t edge, std::uint64_t bytes,

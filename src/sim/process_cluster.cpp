@@ -161,6 +161,13 @@ void ProcessCluster::start(const RoleName& name) {
   options.has_actors = options_.types != nullptr;
   options.types = options_.types;
   options.on_out_of_memory = [this, name] { die(name); };
+  options.tenant_of = options_.tenant_of;
+  if (name.role == Role::kClient && options_.tap) {
+    options.tap = [this, client = name.index](ProcessId to, std::uint32_t channel,
+                                              const Frame& frame) {
+      options_.tap(client, to, channel, frame);
+    };
+  }
   actor::Engine& engine = *place.process;
   place.voice = std::make_unique<Voice>(*this, name);
   const auto host = cluster::data_peer_of(name);

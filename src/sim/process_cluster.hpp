@@ -41,6 +41,12 @@ class ProcessCluster {
     std::function<std::unique_ptr<store::SpillFile>(actor::Engine& engine, IslandId island,
                                                     std::uint32_t life)>
         make_spill = {};
+    /// See cluster::MemberOptions.
+    std::function<transport::TenantKey(ClientId client)> tenant_of = {};
+    /// Called with each frame that a client sends. Empty: nobody.
+    std::function<void(ClientId from, transport::ProcessId to, std::uint32_t channel,
+                       const Frame& frame)>
+        tap = {};
   };
   /// The devices of an island's host in one of its lives.
   using MakeBackend = std::function<std::unique_ptr<device::Backend>(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "sim/corruption_checker.hpp"
 #include "sim/detector_checker.hpp"
 #include "sim/history_checker.hpp"
+#include "sim/hostile_client.hpp"
 #include "sim/life_checkers.hpp"
 #include "sim/mischief_truth.hpp"
 #include "sim/process_cluster.hpp"
@@ -51,9 +53,6 @@ constexpr std::uint64_t kLookEvery = 8;
 constexpr std::uint64_t kCountEvery = 8;
 /// How long a client waits for an answer.
 constexpr std::uint64_t kRequestNsMax = 3 * kSecond;
-constexpr std::uint64_t kHostsStream = 0x686f737473000000;
-constexpr std::uint64_t kCopiesStream = 0x636f706965730000;
-constexpr std::uint64_t kSharersStream = 0x7368617265727300;
 constexpr std::uint64_t kPauseStream = 0x7573657270617573;
 
 /// A client that may be looked at, until its end, whatever that is.
@@ -108,7 +107,15 @@ class ProcessWorld final : public ProcessSink {
     ProcessCluster::Options cluster;
     cluster.cluster = world.cluster;
     cluster.seed = world.seed;
-    cluster.clients_max = users_ * (1 + kComebacks);
+    cluster.clients_max = users_ * (1 + kComebacks) + HostileClient::kLivesMax;
+    cluster.tenant_of = [this](ClientId client) { return tenants_[client]; };
+    if (world.has_hostile_client) {
+      hostile_.emplace(world.seed, cluster::Shape(world.cluster).all_hosts());
+      cluster.tap = [this](ClientId from, transport::ProcessId to, std::uint32_t channel,
+                           const Frame& frame) {
+        if (!hostile_clients_.contains(from)) hostile_->tap(from, to, channel, frame);
+      };
+    }
     cluster.faults = faults_;
     if (world.has_sharers) cluster.types = &registry_.state().types;
     cluster.sinks = {this, &truth_, &detector_, &restarts_, &lives_, &watch_};
@@ -145,6 +152,7 @@ class ProcessWorld final : public ProcessSink {
 
   SeedReport run() {
     for (std::uint32_t user = 0; user < users_; ++user) begin_life(user);
+    if (hostile_) begin_hostile_life();
     std::uint64_t steps = 0;
     while (steps < kStepsMax && verdict_.ok() && !is_over_ && !is_cut() && engine_->step()) {
       ++steps;
@@ -289,11 +297,21 @@ class ProcessWorld final : public ProcessSink {
   void begin_life(std::uint32_t user) {
     User& state = states_[user];
     state.client = ++last_client_;
+    tenants_[state.client] = transport::tenant_key(World::tenant_of(user));
     ++state.lives;
     cluster_->start_client(state.client,
                            [this, user](cluster::Member& member, actor::SeededProcess& process) {
                              be_client(user, member, process);
                            });
+  }
+
+  void begin_hostile_life() {
+    const ClientId client = ++last_client_;
+    hostile_clients_.insert(client);
+    tenants_[client] = transport::tenant_key(HostileClient::kTenant);
+    cluster_->start_client(client, [this](cluster::Member& member, actor::SeededProcess& process) {
+      hostile_->live(member, process);
+    });
   }
 
   void be_client(std::uint32_t user, cluster::Member& member, actor::SeededProcess& process) {
@@ -408,9 +426,14 @@ class ProcessWorld final : public ProcessSink {
         begin_life(user);
       }
     }
+    const bool comes_back = hostile_ && hostile_clients_.size() < HostileClient::kLivesMax &&
+                            cluster_->has_ended(*hostile_clients_.rbegin()) &&
+                            !cluster_->is_healed();
+    if (comes_back) begin_hostile_life();
   }
 
   bool have_all_ended() const {
+    if (!hostile_clients_.empty() && !cluster_->has_ended(*hostile_clients_.rbegin())) return false;
     return std::all_of(states_.begin(), states_.end(), [this](const auto& entry) {
       return entry.second.is_done && cluster_->has_ended(entry.second.client);
     });
@@ -502,6 +525,9 @@ class ProcessWorld final : public ProcessSink {
   ClientWatch watch_;
   std::map<std::uint32_t, User> states_;
   ClientId last_client_ = 0;
+  std::map<ClientId, transport::TenantKey> tenants_;
+  std::optional<HostileClient> hostile_;
+  std::set<ClientId> hostile_clients_;
   std::uint64_t backends_ = 0, looks_ = 0;
   std::uint64_t ended_ns_ = 0;   // When all clients had; 0: not yet.
   std::uint64_t untidy_ns_ = 0;  // When something of theirs was there last.
@@ -510,67 +536,12 @@ class ProcessWorld final : public ProcessSink {
   std::unique_ptr<ProcessCluster> cluster_;
 };
 
-/// In some worlds copies take long: much may happen to who reads what another host lends him.
-void draw_copies(World& world) {
-  RandomStream random(world.seed, kCopiesStream);
-  if (random.chance(25)) world.cost.copy_ns = 500'000 + random.below(6'000'000);
-}
-
-/// In some worlds an island has several hosts. These look for no errors of devices, and have none.
-void draw_hosts(World& world) {
-  RandomStream random(world.seed, kHostsStream);
-  if (!random.chance(12)) return;
-  world.cluster.hosts = 2 + static_cast<std::uint32_t>(random.below(2));
-  world.cluster.devices = world.cluster.hosts * (1 + static_cast<std::uint32_t>(random.below(2)));
-  // Values of a few bytes go in all the ways that large ones do.
-  constexpr std::uint64_t kPacked[] = {0, 16, 64, 4096};
-  world.cluster.exchange.packed_bytes_max = kPacked[random.below(std::size(kPacked))];
-  world.cluster.exchange.block_bytes = std::uint64_t{16} << random.below(8);
-  constexpr std::uint64_t kAlgorithms = static_cast<std::uint64_t>(collective::kLastAlgorithm) + 1;
-  if (random.below(3) > 0) {
-    world.cluster.exchange.algorithm =
-        static_cast<collective::Algorithm>(random.below(kAlgorithms));
-  }
-  world.cluster.integrity = {};
-  world.faults = {};
-  world.spill = {.delay_max_ns = world.spill.delay_max_ns};
-  world.cost.in_stages = true;
-}
-
-/// In some worlds clients have actors that share arrays, and do nothing else. Memory is no concern
-/// there, and devices are as they should be.
-void draw_sharers(World& world) {
-  RandomStream random(world.seed, kSharersStream);
-  if (!random.chance(10)) return;
-  world.has_sharers = true;
-  world.is_memory_tight = world.is_flooded = false;
-  world.cluster.device_memory = world.cluster.host_memory = std::uint64_t{1} << 26;
-  world.cluster.spill_memory = 0;
-  world.upload_bytes_max = std::uint64_t{1} << 30;
-  world.runs_in_flight_max = 16384;
-  world.cluster.integrity = {};
-  world.faults = {};
-}
-
 /// What goes over two wires is sooner there, now and then, than what goes over one.
 void spread_latencies(transport::WireOptions& wires) {
   wires.latency_max_ns += 8 * wires.latency_max_ns;
 }
 
 }  // namespace
-
-World make_process_world(std::uint64_t seed, bool is_wild) {
-  World world = make_world(seed, is_wild);
-  for (std::uint64_t other = seed; world.is_contest;) {
-    world = make_world(other = mix64(other), is_wild);
-  }
-  world.seed = seed;
-  world.has_processes = true;
-  draw_hosts(world);
-  draw_copies(world);
-  draw_sharers(world);
-  return world;
-}
 
 SeedReport run_process_world(const World& world, ProcessFaults faults, const SeedOptions& options) {
   return ProcessWorld(world, std::move(faults), options).run();

@@ -128,6 +128,7 @@ std::string World::to_string() const {
   if (has_rebinds) text += ", rebinds";
   if (is_flooded) text += ", flooded";
   if (has_sharers) text += ", actors that share arrays";
+  if (has_hostile_client) text += ", a hostile client";
   if (cluster.integrity.shard_checksums) text += ", checksums";
   if (cluster.integrity.replay_per_mille > 0) {
     text += ", " + std::to_string(cluster.integrity.replay_per_mille) + " of 1000 gangs twice";

@@ -34,6 +34,7 @@ struct World {
   bool is_flooded = false;     // Clients ask for ten times as much, and read nothing meanwhile.
   bool has_processes = false;  // Roles are processes, which may be lost.
   bool has_sharers = false;    // Actors on hosts share arrays with their clients.
+  bool has_hostile_client = false;  // Beside the clients, of another tenant: HostileClient.
   DeviceFaults faults;
   SpillFaults spill;  // Of the files of hosts, where cluster.spill_memory says that there are some.
   Edits edits;        // Of what the seed has drawn.

@@ -120,7 +120,10 @@ Result<std::unique_ptr<IoLoop>> IoLoop::make() {
 IoLoop::~IoLoop() = default;
 
 void IoLoop::poll() {
-  state_->port.poll();
+  // True: another thread has left an event with KJ's executor. Only a loop that waits takes those.
+  if (state_->port.poll()) {
+    kj::getCurrentThreadExecutor().executeAsync([]() {}).wait(*state_->scope);
+  }
   state_->run_ready();
 }
 

@@ -11,28 +11,41 @@
 
 namespace seaway::transport {
 
-/// Of a pass, and of the key that makes passes.
-constexpr std::size_t kPassBytes = 32;
+/// Identifies a tenant to every process of a cluster; see tenant_key().
+using TenantKey = std::uint64_t;
+constexpr TenantKey kNoTenant = 0;
 
-/// Which life of which process a pass is for.
+/// Of the key that signs passes.
+constexpr std::size_t kPassKeyBytes = 32;
+/// Of a pass: the tenant, then the signature.
+constexpr std::size_t kPassBytes = sizeof(TenantKey) + 32;
+
+/// The process that a pass identifies, and the tenant that the process works for.
 struct PassHolder {
   std::uint64_t cluster = 0;
   ProcessId process = 0;
   std::uint32_t life = 0;
+  TenantKey tenant = kNoTenant;  // Of a client.
 };
 
-/// Whoever has `key`, kPassBytes random bytes that the workers of a cluster share, makes passes and
-/// checks them without a question to anybody. Nobody else can.
+/// Signs `holder` with `key`: kPassKeyBytes random bytes that the workers of a cluster share. Only
+/// a process that has `key` can make a pass, and it checks a pass without a message to another one.
 std::string make_pass(std::string_view key, const PassHolder& holder);
-/// Compares in constant time.
-bool check_pass(std::string_view key, const PassHolder& holder, std::string_view pass);
+/// Whether `key` signed `pass` for `holder`, whose tenant is the one that the pass names. Constant
+/// time.
+bool check_pass(std::string_view key, PassHolder holder, std::string_view pass);
+/// The tenant that `pass` names; kNoTenant for a pass of another size. Valid after check_pass().
+TenantKey tenant_of_pass(std::string_view pass);
+
+/// The first 8 bytes of the SHA-256 of a tenant's name; never kNoTenant.
+TenantKey tenant_key(std::string_view tenant);
 
 /// Shows that whoever sends `token` made this very connection: `channel` is the connection's alone
 /// (TlsOutcome). What was recorded elsewhere is of no use.
 std::string bind_token(std::string_view token, std::string_view channel);
 bool is_bound(std::string_view token, std::string_view channel, std::string_view binding);
 
-/// kPassBytes of the system's random bytes.
+/// kPassKeyBytes of the system's random bytes.
 std::string make_pass_key();
 
 }  // namespace seaway::transport

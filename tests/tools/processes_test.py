@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Clusters of real processes, as people start them: `seaway up`, `down`, `status`, `run --cluster`."""
+import itertools
 import json
 import os
 import re
@@ -121,10 +122,11 @@ class ProcessesTest(Cluster, unittest.TestCase):
 
     def test_each_role_comes_back_when_it_is_killed_and_programs_run_again(self):
         self.start()
-        for role in ("host 1", "scheduler 0", "controller"):
-            with self.subTest(role=role):
+        ends = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+        for role, end in itertools.product(("host 1", "scheduler 0", "controller"), ends):
+            with self.subTest(role=role, signal=end.name):
                 before = self.process(role)
-                os.kill(before, signal.SIGKILL)
+                os.kill(before, end)
                 until(lambda: before not in processes_of(self.directory), "it is dead")
                 until(self.is_whole, "all are there again")
                 done = seaway("run", "fig2", "--cluster", self.address)

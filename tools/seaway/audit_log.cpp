@@ -9,16 +9,13 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/printable.hpp"
 #include "private_files.hpp"
 
 namespace seaway::tools {
 
 void append_audit(const std::string& path, const std::string& line) {
-  std::string text = text_of_time(now_seconds()) + " " + line;
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  text += '\n';
+  const std::string text = text_of_time(now_seconds()) + " " + printable(line) + "\n";
   const int file =
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
   const bool is_written =

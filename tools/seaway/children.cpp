@@ -93,7 +93,7 @@ std::vector<ChildEnd> Children::look_after(bool& has_failed) {
     end.line =
         running.child.name + " (process " + std::to_string(process) + ") " + how_it_ended(status);
     running.process = 0;
-    running.has_ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    running.has_ended_well = running.child.may_end && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (running.has_ended_well || running.is_to_end) continue;
     const std::uint64_t now_ns = clock_.now_ns();
     while (!running.starts_ns.empty() && running.starts_ns.front() + kWindowNs < now_ns) {

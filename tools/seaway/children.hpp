@@ -20,6 +20,7 @@ struct Child {
   std::vector<std::string> words;  // What it is started with, behind the program's name.
   std::string log;                 // Where its output goes.
   std::string program = {};        // Empty: this one.
+  bool may_end = true;             // It is not started again when its exit code is 0.
 };
 
 /// What became of one that is not there any more.
@@ -48,7 +49,7 @@ class Children {
   /// Errors: kResourceExhausted when the system does not let it.
   Status start(Child child);
 
-  /// One of its children may have ended: unless its exit code is 0, or it was told to, it is
+  /// One of its children may have ended: unless it may (Child::may_end), or it was told to, it is
   /// started again. Returns what happened. `has_failed`: of one that ended too often.
   std::vector<ChildEnd> look_after(bool& has_failed);
   /// SIGTERM to the child of that name, which is not started again, however it ends.

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "base/printable.hpp"
 #include "cluster/process.hpp"
 
 namespace seaway::tools {
@@ -42,10 +43,11 @@ std::string islands_text(const nlohmann::json& islands) {
 std::string tenants_text(const nlohmann::json& tenants) {
   std::string text = "tenant            weight  arrays  runs queued  in flight\n";
   for (const auto& tenant : tenants) {
-    text += line("%-16s  %6u  %6llu  %11u  %9u\n", tenant.value("name", "").substr(0, 40).c_str(),
-                 tenant.value("weight", 0u),
-                 static_cast<unsigned long long>(tenant.value("arrays", std::uint64_t{0})),
-                 tenant.value("queued", 0u), tenant.value("in_flight", 0u));
+    text +=
+        line("%-16s  %6u  %6llu  %11u  %9u\n",
+             printable(tenant.value("name", "")).substr(0, 40).c_str(), tenant.value("weight", 0u),
+             static_cast<unsigned long long>(tenant.value("arrays", std::uint64_t{0})),
+             tenant.value("queued", 0u), tenant.value("in_flight", 0u));
   }
   return text;
 }
@@ -81,10 +83,10 @@ std::string ClusterLook::to_string(const std::string& address, const ClusterLook
     const bool is_numbered = hosts_each > 1 && process.contains("actors_host");
     const std::string actors =
         is_numbered ? line(", host %u of actors", process.value("actors_host", 0u)) : "";
-    text += line("  %-10s %4s  life %-4u %-5s %s%s\n", process.value("role", "").c_str(),
+    text += line("  %-10s %4s  life %-4u %-5s %s%s\n", printable(process.value("role", "")).c_str(),
                  number_text(process).c_str(), process.value("life", 0u),
                  process.value("there", false) ? "there" : "lost",
-                 process.value("address", "").c_str(), actors.c_str());
+                 printable(process.value("address", "")).c_str(), actors.c_str());
   }
   const auto work = json.value("work", nlohmann::json::object());
   text += "\n" + islands_text(json.value("each_island", nlohmann::json::array())) + "\n";

@@ -7,6 +7,8 @@
 
 #include <memory>
 
+#include "base/printable.hpp"
+
 namespace seaway::tools {
 namespace {
 
@@ -33,11 +35,7 @@ cluster::Log make_role_log(const std::string& level) {
   logger->set_level(spdlog::level::from_str(level));
   logger->flush_on(spdlog::level::debug);
   return [logger = std::move(logger)](cluster::LogLevel severity, const std::string& line) {
-    std::string text = line;
-    for (char& c : text) {
-      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-    }
-    logger->log(level_of(severity), text);
+    logger->log(level_of(severity), printable(line));
   };
 }
 

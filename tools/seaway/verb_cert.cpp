@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/printable.hpp"
 #include "private_files.hpp"
 #include "transport/certificates.hpp"
 #include "verbs.hpp"
@@ -24,7 +25,7 @@ struct Arguments {
 };
 
 int fail(const Status& status) {
-  std::fprintf(stderr, "seaway: %s\n", status.to_string().c_str());
+  std::fprintf(stderr, "seaway: %s\n", printable(status.to_string()).c_str());
   const bool is_usage =
       status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kNotFound;
   return is_usage ? kBadUsage : kCheckFailed;

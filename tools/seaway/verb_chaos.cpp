@@ -13,6 +13,7 @@
 #include <set>
 
 #include "base/clock.hpp"
+#include "base/printable.hpp"
 #include "campaign/clean_range.hpp"
 #include "campaign/edits_json.hpp"
 #include "campaign/repro.hpp"
@@ -380,7 +381,7 @@ void add_chaos(CLI::App& app, int& exit_code) {
       status = read_replay(arguments->replay, options, repro);
     }
     if (!status.ok()) {
-      std::fprintf(stderr, "seaway: %s\n", status.message().c_str());
+      std::fprintf(stderr, "seaway: %s\n", printable(status.message()).c_str());
       exit_code = sim::kChaosUsage;
       return;
     }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
+#include "base/printable.hpp"
 #include "cluster/credentials.hpp"
 #include "cluster/process.hpp"
 #include "config_flags.hpp"
@@ -30,7 +31,7 @@ struct Arguments {
 };
 
 int fail(const Status& status) {
-  std::fprintf(stderr, "seaway: %s\n", status.message().c_str());
+  std::fprintf(stderr, "seaway: %s\n", printable(status.message()).c_str());
   return kCheckFailed;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <random>
 
+#include "base/printable.hpp"
 #include "new_app.hpp"
 #include "verbs.hpp"
 
@@ -17,7 +18,7 @@ struct Arguments {
 };
 
 int fail(const Status& status, int exit_code) {
-  std::fprintf(stderr, "seaway: %s\n", status.to_string().c_str());
+  std::fprintf(stderr, "seaway: %s\n", printable(status.to_string()).c_str());
   return exit_code;
 }
 

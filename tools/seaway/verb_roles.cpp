@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -15,6 +16,7 @@
 
 #include "audit_log.hpp"
 #include "base/clock.hpp"
+#include "base/printable.hpp"
 #include "cluster/credentials.hpp"
 #include "cluster/process.hpp"
 #include "config_flags.hpp"
@@ -54,7 +56,7 @@ sigset_t block_signals() {
 }
 
 int fail(const Status& status) {
-  std::fprintf(stderr, "seaway: %s\n", status.message().c_str());
+  std::fprintf(stderr, "seaway: %s\n", printable(status.message()).c_str());
   return kCheckFailed;
 }
 
@@ -158,7 +160,11 @@ int play(const Arguments& arguments, Role role, std::shared_ptr<const Registry> 
   options.registry = std::move(registry);
   options.log = make_role_log(config.log_level);
   options.on_orphaned = [] { kill(getpid(), kAnew); };
-  options.on_stop = [] { kill(getpid(), SIGTERM); };
+  const auto is_asked_to_stop = std::make_shared<std::atomic<bool>>(false);
+  options.on_stop = [is_asked_to_stop] {
+    *is_asked_to_stop = true;
+    kill(getpid(), SIGTERM);
+  };
   auto process = cluster::Process::start(options, std::make_shared<const RealClock>());
   if (!process.ok()) return fail(process.status());
   if (Status status = write_address(config.directory, file, (*process)->address()); !status.ok()) {
@@ -176,7 +182,10 @@ int play(const Arguments& arguments, Role role, std::shared_ptr<const Registry> 
     leave(options, arguments.island, config.drain_ms, signals);
   }
   process->reset();
-  if (signal != kAnew) return kDone;
+  // A supervisor starts a role again that ended of a signal, and not one that was asked to end.
+  constexpr int kSignalled = 128;
+  const bool is_supervised = arguments.parent != 0;
+  if (signal != kAnew) return is_supervised && !*is_asked_to_stop ? kSignalled + signal : kDone;
   begin_anew();
   return kCheckFailed;
 }

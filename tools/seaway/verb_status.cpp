@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
+#include "base/printable.hpp"
 #include "cluster/credentials.hpp"
 #include "cluster/process.hpp"
 #include "cluster_look.hpp"
@@ -39,7 +40,7 @@ struct Arguments {
 };
 
 int fail(const Status& status) {
-  std::fprintf(stderr, "seaway: %s\n", status.message().c_str());
+  std::fprintf(stderr, "seaway: %s\n", printable(status.message()).c_str());
   return kCheckFailed;
 }
 
@@ -113,7 +114,7 @@ int why(const Arguments& arguments) {
   if (!shown.ok()) return fail(shown.status());
   const auto text = cluster::ask_why(arguments.address(), *run, clock, kAskNs, *shown);
   if (!text.ok()) return fail(text.status());
-  std::printf("%s", text->c_str());
+  std::printf("%s", printable(*text, Lines::kMany).c_str());
   return kDone;
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/parse.hpp"
+#include "base/printable.hpp"
 #include "config_flags.hpp"
 #include "private_files.hpp"
 #include "transport/token.hpp"
@@ -32,7 +33,7 @@ struct Arguments {
 };
 
 int fail(const Status& status) {
-  std::fprintf(stderr, "seaway: %s\n", status.to_string().c_str());
+  std::fprintf(stderr, "seaway: %s\n", printable(status.to_string()).c_str());
   const bool is_usage =
       status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kNotFound;
   return is_usage ? kBadUsage : kCheckFailed;

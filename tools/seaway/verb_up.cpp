@@ -10,6 +10,7 @@
 
 #include "auto_tls.hpp"
 #include "base/clock.hpp"
+#include "base/printable.hpp"
 #include "children.hpp"
 #include "cluster/credentials.hpp"
 #include "cluster/embedded.hpp"
@@ -44,7 +45,7 @@ std::string address_of(const Arguments& arguments) {
 }
 
 int fail(const Status& status) {
-  std::fprintf(stderr, "seaway: %s\n", status.message().c_str());
+  std::fprintf(stderr, "seaway: %s\n", printable(status.message()).c_str());
   return kCheckFailed;
 }
 
@@ -129,8 +130,10 @@ Status start_all(Children& children, const ClusterConfig& config, const std::str
     }
     std::string file = name;
     std::replace(file.begin(), file.end(), ' ', '-');
+    // The controller ends for good when a caller has asked the cluster to end; then all others do.
+    const bool may_end = name == "controller";
     return children.start(
-        {name, std::move(words), config.directory + "/" + file + ".log", program});
+        {name, std::move(words), config.directory + "/" + file + ".log", program, may_end});
   };
   // Everybody else is told by the controller.
   std::vector<std::string> controller = {"controller"};

@@ -303,6 +303,7 @@ struct MeshInfo {
   std::uint32_t owner_silo = 0;
   MemberName owner;          // {}: a client.
   std::uint32_t client = 0;  // At the root of the tree.
+  std::uint64_t tenant = 0;  // Of that client (transport::TenantKey).
 };
 
 /// How meshes are supervised, and what they are called.

@@ -84,7 +84,7 @@ CallCluster::CallCluster(const CallSpec& spec)
       timers_(std::make_unique<Timers>()),
       waiter_(actor::make_engine_waiter(*timers_)) {
   for (SiloId id = 0; id < kSilos; ++id) begin(id);
-  client_ = std::make_shared<app::ClientCaller>(1, *lives_[app::kHub].silo);
+  client_ = std::make_shared<app::ClientCaller>(1, 0, *lives_[app::kHub].silo);
   const SpawnOptions options(Placement{{{"host", 2}}, {0, 1}});
   const auto spawned = client_->spawn(
       options.order(internal::actor_type<Echo>(), internal::factory_of<Echo>(&ledger_)));

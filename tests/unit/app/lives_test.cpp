@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cast.hpp"
+#include "transport/pass.hpp"
 
 namespace seaway::app_test {
 namespace {
@@ -116,14 +117,15 @@ class OneRequestOfMany : public OnACluster {
   static constexpr std::uint64_t kRequest = 77;
 
   void SetUp() override {
-    const auto gate = client.spawn<Gate>(client.hosts()).value().at(0);
+    const auto gate = client.spawn<Gate>(client.hosts()).value().at(1);
     for (int i = 0; i < 3; ++i) {
-      // The answers go to calls that wait for another one.
+      // The answers go to calls that wait for another actor of that host.
       calls.push_back(gate.call(&Gate::hold));
       settle();
       app::Envelope envelope;
       envelope.kind = app::Kind::kCall;
       envelope.from = app::kHub;
+      envelope.tenant = transport::tenant_key(client.options().tenant);
       envelope.member = vault.name();
       envelope.request_type = capnp::typeId<Hold>();
       envelope.reply_type = capnp::typeId<Answer>();

@@ -1,6 +1,7 @@
 // Requests with an id, and snapshots: what was answered is remembered, and counted once.
 
 #include "cast.hpp"
+#include "transport/pass.hpp"
 
 namespace seaway::app_test {
 namespace {
@@ -124,19 +125,20 @@ TEST_F(Once, WhatNeverReachedAHandlerIsAnsweredWithoutASnapshot) {
 /// Hands envelopes to a silo as another one would, and sees what comes back.
 TEST_F(Once, ARepeatedRequestIsAnsweredAsBeforeAndOnlyWhenThatIsSafe) {
   app::Apps& apps = cluster.state()->embedded->apps();
-  auto gate = client.spawn<Gate>(client.hosts()).value().at(0);
+  auto gate = client.spawn<Gate>(client.hosts()).value().at(1);
   auto asked = gate.call(&Gate::hold);
   settle();
   const auto repeat = [&](std::int64_t add) {
     app::Envelope envelope;
     envelope.kind = app::Kind::kCall;
     envelope.from = app::kHub;
+    envelope.tenant = transport::tenant_key(client.options().tenant);
     envelope.member = ledger.name();
     envelope.request_type = capnp::typeId<Add>();
     envelope.reply_type = capnp::typeId<Total>();
     envelope.is_once = true;
     envelope.request_id = 77;
-    // The answer goes to a call that waits for another one.
+    // The answer goes to a call that waits for another actor of that host.
     envelope.call = static_cast<internal::CallState<Answer>&>(*asked.state()).call_id;
     envelope.payload = make<Add>(amount(add)).raw();
     std::vector<app::Envelope> batch;

@@ -72,8 +72,9 @@ TEST(Definitions, OfSpecsAreReusedWhileTheyAreRecentAndThenGo) {
 TEST(Definitions, OfAFunctionsOwnCallsGoWithIt) {
   DoublingWorld world;
   for (int i = 0; i < 10; ++i) {
-    EXPECT_EQ(world.twice.execute({world.client.put<float>({1, 2}, world.row)}).status().get().status(),
-              Status());
+    EXPECT_EQ(
+        world.twice.execute({world.client.put<float>({1, 2}, world.row)}).status().get().status(),
+        Status());
   }
   ASSERT_EQ(world.client.drain(), Status());
   const std::uint64_t before = world.client.session().definitions();  // One program for all calls.

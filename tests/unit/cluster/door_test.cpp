@@ -74,6 +74,78 @@ TEST(Door, NobodySaysWhatAnotherRoleSays) {
       << "what became of others a process tells itself";
 }
 
+TEST(Door, ClientNamesOwnIdsAlone) {
+  const std::uint64_t own = make_id(3, 1), foreign = make_id(4, 1);
+  using Fill = std::function<void(Message::Builder, std::uint64_t)>;
+  const auto record = [](wire::ClientRecord::Kind kind, auto set) -> Fill {
+    return [kind, set](Message::Builder m, std::uint64_t id) {
+      auto one = m.initRuns().initRecords(1)[0];
+      one.setKind(kind);
+      one.setId(make_id(3, 2));
+      one.setObject(make_id(3, 3));
+      one.setFirst(make_id(3, 4));
+      set(one, id);
+    };
+  };
+  const auto request = [](auto set) -> Fill {
+    return [set](Message::Builder m, std::uint64_t id) { set(m.initRequest(), id); };
+  };
+  using Kind = wire::ClientRecord::Kind;
+  const auto set_id = [](auto one, std::uint64_t id) { one.setId(id); };
+  const auto set_object = [](auto one, std::uint64_t id) { one.setObject(id); };
+  const auto set_first = [](auto one, std::uint64_t id) { one.setFirst(id); };
+  const std::vector<Fill> all = {
+      [](Message::Builder m, std::uint64_t id) { m.initDefineFunction().setId(id); },
+      [](Message::Builder m, std::uint64_t id) { m.initDefineProgram().setId(id); },
+      record(Kind::RUN, set_id),
+      record(Kind::RUN, set_object),
+      record(Kind::RUN, set_first),
+      record(Kind::PUT, set_id),
+      record(Kind::PUT, set_object),
+      record(Kind::RELEASE, set_id),
+      record(Kind::FETCH, set_id),
+      record(Kind::CANCEL, set_id),
+      record(Kind::FORGET, set_id),
+      request([](auto r, std::uint64_t id) { r.initAcquireSlice().setId(id); }),
+      request([](auto r, std::uint64_t id) { r.setReleaseSlice(id); }),
+      request([](auto r, std::uint64_t id) { r.setRebindSlice(id); }),
+      request([](auto r, std::uint64_t id) { r.setWhy(id); }),
+      request([](auto r, std::uint64_t id) { r.initDefineSpec().setId(id); }),
+      request([](auto r, std::uint64_t id) { r.initDefineForeign().setId(id); })};
+
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto with = [&](std::uint64_t id) {
+      return hear(kClient, kController, [&](Message::Builder m) {
+        m.setClient(3);
+        all[i](m, id);
+      });
+    };
+    EXPECT_TRUE(with(own).ok()) << i << ": " << with(own).to_string();
+    EXPECT_EQ(with(foreign).code(), StatusCode::kProtocolError) << i;
+  }
+}
+
+/// A host keeps what comes until it has heard of that turn: for ever, if there is none.
+TEST(Door, SchedulersAloneNameTurns) {
+  const auto with_turn = [](auto fill) {
+    return [fill](Message::Builder m) {
+      fill(m);
+      m.setAfterTurn(7);
+    };
+  };
+  const auto taken = with_turn([](Message::Builder m) {
+    m.setClient(3);
+    m.initTaken(1);
+  });
+
+  EXPECT_TRUE(hear(kScheduler, kHost, with_turn([](Message::Builder m) { m.initOrders(0); })).ok());
+  EXPECT_EQ(hear(kClient, kHost, taken).message(),
+            "client 3 has named turn 7, which does not exist or is not its own");
+  EXPECT_FALSE(hear(kHost, kScheduler, with_turn([](Message::Builder m) { m.initDones(); })).ok());
+  EXPECT_FALSE(
+      hear(kAnnex, kHost, with_turn([](Message::Builder m) { m.initAnnexAnswers(0); })).ok());
+}
+
 TEST(Door, WhatAnUploadIsOfBelongsToWhoSendsIt) {
   const auto upload = [](std::uint64_t array) {
     return [array](Message::Builder m) {

@@ -67,7 +67,7 @@ class GatehouseTest : public testing::Test {
                         .spec = "embedded:islands=2",
                         .audit = [this](const std::string& line) { audit_.push_back(line); },
                         .utc_s = [this] { return now_s_; }},
-                       std::string(transport::kPassBytes, 'k'),
+                       std::string(transport::kPassKeyBytes, 'k'),
                        clock_};
 };
 
@@ -78,16 +78,40 @@ TEST_F(GatehouseTest, AClientGetsAPassAndItsTenantAndNoKey) {
   EXPECT_EQ(enrolled->tenant, "ann");
   EXPECT_EQ(enrolled->key, "");
   EXPECT_TRUE(gatehouse_.admit(enrolled->process, talker(*enrolled)).ok());
-  EXPECT_EQ(gatehouse_.tenant_of(enrolled->process), "ann");
+  EXPECT_EQ(transport::tenant_of_pass(enrolled->pass), transport::tenant_key("ann"));
   EXPECT_TRUE(has_audit("accepted client 1, life 1, as token " + store_.records()[0].id +
                         " of tenant ann from 10.0.0.7:40000"));
+}
+
+TEST_F(GatehouseTest, OwnerChoosesOneTenant) {
+  Caller owner;
+  owner.is_local = owner.is_own_user = true;
+  const auto bob = ask(owner, EnrolQuestion{{Role::kClient, 0}, "bob"});
+  const auto any = ask(owner, EnrolQuestion{{Role::kClient, 0}});
+  const auto ann = ask(with(ann_), EnrolQuestion{{Role::kClient, 0}, "bob"});
+
+  EXPECT_EQ(read_enrolled(*bob)->tenant, "bob");
+  EXPECT_EQ(transport::tenant_of_pass(read_enrolled(*bob)->pass), transport::tenant_key("bob"));
+  EXPECT_EQ(read_enrolled(*any)->tenant, "default");
+  EXPECT_EQ(read_enrolled(*ann)->tenant, "ann") << "a token decides";
+}
+
+TEST_F(GatehouseTest, TenantsHaveVisibleNames) {
+  Caller owner;
+  owner.is_local = owner.is_own_user = true;
+  for (const std::string name : {"a\nb", "\x1b[2J", "\xff", "\xe2\x80\xae", "\xc2\x9b"}) {
+    const auto refused = ask(owner, EnrolQuestion{{Role::kClient, 0}, name});
+
+    EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument) << name;
+  }
+  EXPECT_TRUE(ask(owner, EnrolQuestion{{Role::kClient, 0}, "Zoë"}).ok());
 }
 
 TEST_F(GatehouseTest, AWorkerGetsTheKeyToo) {
   const auto enrolled = enrol(worker_, {Role::kHost, 1});
 
   ASSERT_TRUE(enrolled.ok());
-  EXPECT_EQ(enrolled->key.size(), transport::kPassBytes);
+  EXPECT_EQ(enrolled->key.size(), transport::kPassKeyBytes);
   Sessions of_host(enrolled->key, 7);
   const auto client = enrol(ann_, {Role::kClient, 0});
   EXPECT_TRUE(of_host.check_talk(client->process, talker(*client)).ok());

@@ -264,6 +264,21 @@ TEST_F(ActorsOverProcesses, OfOneClientAreFoundWatchedAndStoppedByAnother) {
   while (other.find<Counter>("counters").status().code() != StatusCode::kNotFound) continue;
 }
 
+/// Only the controller's process knows names.
+TEST_F(ActorsOverProcesses, NamesFailWhenTheControllerIsLost) {
+  start_all();
+  const Client client = this->client();
+  const Placement hosts = client.hosts();
+  ASSERT_TRUE(client.spawn<Counter>(SpawnOptions(hosts).named("before"), 0).ok());
+
+  end({Role::kController, 0});
+  const auto named = client.spawn<Counter>(SpawnOptions(hosts).named("after"), 0);
+  const auto found = client.find<Counter>("before");
+
+  EXPECT_EQ(named.status().code(), StatusCode::kHostLost) << named.status().to_string();
+  EXPECT_EQ(found.status().code(), StatusCode::kHostLost) << found.status().to_string();
+}
+
 TEST_F(ActorsOverProcesses, OfAHostThatEndsBeginAnewOnAnother) {
   start_all();
   const Client client = this->client();

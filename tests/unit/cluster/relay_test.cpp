@@ -65,7 +65,8 @@ class RelayTest : public testing::Test {
     DelegateWords out;
     out.number = words;
     out.made = {{id_of(by, id), id_of(by, id + 1), 1}};
-    out.frame = records({{.id = id_of(by, id), .object = 9, .first = id_of(by, id + 1)}});
+    out.frame =
+        records({{.id = id_of(by, id), .object = make_id(1, 9), .first = id_of(by, id + 1)}});
     return out;
   }
   /// What the client has of an array that `run` of `by` makes.
@@ -157,8 +158,8 @@ TEST_F(RelayTest, GivesUpWhatWasPutAndIsLostWithItsDelegate) {
   DelegateWords put;
   put.number = 1;
   put.made = {{id_of(kOne, 0), id_of(kOne, 0), 1}, {id_of(kOne, 1), id_of(kOne, 1), 1}};
-  put.frame = records({{.kind = Said::Kind::kPut, .id = id_of(kOne, 0), .object = 9},
-                       {.kind = Said::Kind::kPut, .id = id_of(kOne, 1), .object = 9}});
+  put.frame = records({{.kind = Said::Kind::kPut, .id = id_of(kOne, 0), .object = make_id(1, 9)},
+                       {.kind = Said::Kind::kPut, .id = id_of(kOne, 1), .object = make_id(1, 9)}});
   ASSERT_EQ(hear(kOne, put), Status());
   EXPECT_EQ(said().size(), 2u);
   // Runs may wait for one that nobody holds any more.

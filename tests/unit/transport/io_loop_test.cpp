@@ -3,6 +3,7 @@
 #include "transport/io_loop.hpp"
 
 #include <gtest/gtest.h>
+#include <kj/async.h>
 
 #include <atomic>
 #include <csignal>
@@ -45,6 +46,25 @@ TEST(IoLoop, IsWokenByAnotherThread) {
     other.join();
   }
   EXPECT_LT(clock.now_ns() - begin_ns, kLongNs);
+}
+
+/// As the answer of a name's lookup: nothing else wakes the loop.
+TEST(IoLoop, PollTakesEventsOfOtherThreads) {
+  const auto owned = IoLoop::make().value();
+  IoLoop& loop = *owned;
+  for (int i = 0; i < 100; ++i) {
+    bool has_come = false;
+    auto pair = kj::newPromiseAndCrossThreadFulfiller<void>();
+    const auto task =
+        pair.promise.then([&has_come]() { has_come = true; }).eagerlyEvaluate(nullptr);
+    std::thread([&fulfiller = *pair.fulfiller] { fulfiller.fulfill(); }).join();
+    // Its owner was woken for something else, and does not wait.
+    loop.wake();
+
+    loop.wait(kLongNs);
+
+    ASSERT_TRUE(has_come) << i;
+  }
 }
 
 TEST(IoLoop, AShortWaitIsShortAfterALongOneThatWasCutShort) {

@@ -7,7 +7,7 @@
 namespace seaway::transport {
 namespace {
 
-const std::string kKey(kPassBytes, 'k');
+const std::string kKey(kPassKeyBytes, 'k');
 constexpr PassHolder kHolder{.cluster = 7, .process = 3, .life = 2};
 
 TEST(Pass, IsForOneLifeOfOneProcessOfOneCluster) {
@@ -20,10 +20,27 @@ TEST(Pass, IsForOneLifeOfOneProcessOfOneCluster) {
   EXPECT_FALSE(check_pass(kKey, {.cluster = 7, .process = 3, .life = 1}, pass));
 }
 
+TEST(Pass, NamesOneTenant) {
+  PassHolder holder = kHolder;
+  holder.tenant = tenant_key("ann");
+  const std::string pass = make_pass(kKey, holder);
+  PassHolder other = kHolder;
+  other.tenant = tenant_key("bob");
+  std::string forged = pass;
+  forged.replace(0, sizeof(TenantKey), make_pass(kKey, other), 0, sizeof(TenantKey));
+
+  EXPECT_TRUE(check_pass(kKey, kHolder, pass)) << "who checks it does not know the tenant";
+  EXPECT_EQ(tenant_of_pass(pass), tenant_key("ann"));
+  EXPECT_EQ(tenant_of_pass(forged), tenant_key("bob"));
+  EXPECT_FALSE(check_pass(kKey, kHolder, forged));
+  EXPECT_NE(tenant_key("ann"), tenant_key("bob"));
+  EXPECT_NE(tenant_key(""), kNoTenant);
+}
+
 TEST(Pass, IsOfOneKey) {
   const std::string pass = make_pass(kKey, kHolder);
 
-  EXPECT_FALSE(check_pass(std::string(kPassBytes, 'l'), kHolder, pass));
+  EXPECT_FALSE(check_pass(std::string(kPassKeyBytes, 'l'), kHolder, pass));
 }
 
 TEST(Pass, OfAnotherLengthOrWithAChangedBitIsNone) {

@@ -1,0 +1,42 @@
+# Steps of .ci/run and .ci/nightly, which source this file: each prints how long it took, and the end
+# is `N passed, N failed` over all steps.
+
+passed=0
+failed=0
+summary=()
+log=$(mktemp)
+trap 'rm -f -- "$log"' EXIT
+
+# step NAME COMMAND...: a command that ends with `N passed, N failed` counts its cases; any other
+# counts as one.
+step() {
+  local name=$1 start=$SECONDS status good bad last
+  shift
+  printf '\n== %s\n' "$name"
+  "$@" 2>&1 | tee "$log"
+  status=${PIPESTATUS[0]}
+  last=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1)
+  if [ -n "$last" ]; then
+    good=${last%% passed*}
+    bad=${last##*, }
+    bad=${bad%% failed*}
+    # A command that fails without a failed case failed all the same.
+    [ "$status" -ne 0 ] && [ "$bad" -eq 0 ] && bad=1
+  else
+    good=$((status == 0))
+    bad=$((status != 0))
+  fi
+  passed=$((passed + good))
+  failed=$((failed + bad))
+  summary+=("$(printf '%-34s %5d s  %s' "$name" $((SECONDS - start)) \
+    "$([ "$bad" -eq 0 ] && echo ok || echo FAILED)")")
+}
+
+# Prints what came of all steps; fails when one has.
+end_steps() {
+  printf '\n'
+  printf '%s\n' "${summary[@]}"
+  printf 'total %d s\n' "$SECONDS"
+  printf '%d passed, %d failed\n' "$passed" "$failed"
+  [ "$failed" -eq 0 ]
+}
