@@ -50,11 +50,11 @@ TEST(Definitions, AFunctionStaysWhileAProgramCallsIt) {
 
   EXPECT_EQ(one.definitions(), 2u);
   const ArrayId array = one.world.put(one.client, one.slice);
-  one.world.run(one.client, one.program, {array});
+  const RunIds run = one.world.run(one.client, one.program, {array});
   EXPECT_EQ(one.world.said(), "launch 1@0");
   one.release(one.program);
   one.world.finish(1);
-  one.world.core.release(one.client, 1001);
+  one.world.core.release(one.client, run.output);
   one.world.core.release(one.client, array);
   one.release(array);  // The spec of the upload has its number.
   EXPECT_EQ(one.definitions(), 0u);

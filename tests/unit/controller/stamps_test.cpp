@@ -70,15 +70,15 @@ TEST(Weights, AreSaidToAllIslandsWhenTheyChange) {
   ControllerWorld world({.islands = 2});
 
   world.core.hello(1, "plain", 0, 1);
-  EXPECT_EQ(world.said(), "reply 1 OK");
+  EXPECT_EQ(world.said(), "reply 1 OK 100000");
   world.core.hello(2, "heavy", 3, 1);
-  EXPECT_EQ(world.said(), "weight 1=3@0, weight 1=3@1, reply 1 OK");
+  EXPECT_EQ(world.said(), "weight 1=3@0, weight 1=3@1, reply 1 OK 100000");
   world.core.hello(3, "heavy", 3, 1);
-  EXPECT_EQ(world.said(), "reply 1 OK");
+  EXPECT_EQ(world.said(), "reply 1 OK 100000");
   world.core.hello(4, "heavy", 0, 1);
-  EXPECT_EQ(world.said(), "reply 1 OK");
+  EXPECT_EQ(world.said(), "reply 1 OK 100000");
   world.core.hello(5, "heavy", 1, 1);
-  EXPECT_EQ(world.said(), "weight 1=1@0, weight 1=1@1, reply 1 OK");
+  EXPECT_EQ(world.said(), "weight 1=1@0, weight 1=1@1, reply 1 OK 100000");
 }
 
 TEST(Stamps, ARunIsStampedAfterThoseWhoseArraysItReadsAndOthersGoAhead) {

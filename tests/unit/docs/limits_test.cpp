@@ -164,7 +164,7 @@ const std::vector<Call>& calls() {
        [](const Scene& scene, std::uint64_t size) {
          return scene.client
              .foreign("f",
-                      {.format = "mlir", .code = "x", .shards = static_cast<std::uint32_t>(size)})
+                      {.code = "x", .format = "mlir", .shards = static_cast<std::uint32_t>(size)})
              .status();
        }},
       {"connect of a tenant", &limits::kTenantBytes,
