@@ -33,10 +33,9 @@ TravellingArray describe(const Array& array) {
 std::shared_ptr<SliceRecord> Session::adopt_slice(const Mesh& mesh,
                                                   std::vector<std::uint32_t> binding) {
   std::lock_guard guard(names_mutex_);
-  // A sub-mesh does not say how many devices its slice has, and of its own slices the client has
-  // all that were not released.
-  const bool is_told_enough = mesh.devices().empty() && wiring_.ids;
-  if (!is_told_enough && !slices_.contains(mesh.slice())) return nullptr;
+  // A sub-mesh does not say how many devices its slice has.
+  const bool is_new = mesh.devices().empty() && !was_released(mesh.slice());
+  if (!is_new && !slices_.contains(mesh.slice())) return nullptr;
   auto& record = slices_[mesh.slice()];
   if (!record) {
     record = std::make_shared<SliceRecord>();

@@ -297,7 +297,7 @@ std::vector<Frame> honest_frames(const Things& things) {
   wanted.mesh = {{"x", 2}};
   wanted.island = 0;
   all.push_back(frames::acquire_slice(client, 2, things.slice, wanted));
-  client::FunctionRecord function;
+  client::FunctionDefinition function;
   function.info.id = things.function;
   function.info.name = "twice";
   function.info.parameters = function.info.outputs = {type};
