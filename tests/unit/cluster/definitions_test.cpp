@@ -136,7 +136,7 @@ TEST(Definitions, MoreThanTheLimitOneAfterAnotherAllRun) {
     ASSERT_TRUE(f.ok()) << i << ": " << f.status().to_string();
     const auto p = world.program(*f);
     ASSERT_TRUE(p.ok()) << i << ": " << p.status().to_string();
-    const Run run = p->execute({x});
+    const seaway::Run run = p->execute({x});
     ASSERT_EQ(run.status().get().status(), Status()) << i;
     ASSERT_TRUE(run.output(0).to_host<float>().get().ok()) << i;
   }
