@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "transport/caller_places.hpp"
+
 namespace seaway::cluster {
 
 using actor::Role;
@@ -59,14 +61,13 @@ Result<Identity> Doorkeeper::enter(const Caller& caller) {
     return Status(StatusCode::kPermissionDenied,
                   caller.name + " is not the user whose cluster this is");
   }
-  return fail(caller.host, "it has shown nothing", stranger(caller));
+  return fail(transport::caller_group(caller), "it has shown nothing", stranger(caller));
 }
 
 Result<Identity> Doorkeeper::by_token(const Caller& caller) {
   const auto check = store_.check(caller.token, utc_s_());
   if (!check.record) {
-    return fail(caller.is_local ? "user " + std::to_string(caller.user) : caller.host, check.log,
-                check.told);
+    return fail(transport::caller_group(caller), check.log, check.told);
   }
   Identity identity;
   identity.name = "token " + check.record->id;

@@ -7,6 +7,7 @@
 #include "actor/router.hpp"
 #include "base/limits.hpp"
 #include "seaway/client.hpp"
+#include "transport/caller_places.hpp"
 
 namespace seaway::cluster {
 
@@ -166,7 +167,7 @@ void Gatehouse::refused(const Caller& caller, const Status& why) {
                                why.code() == StatusCode::kProtocolError;
   if (!is_about_caller) return;
   const std::string reason = doorkeeper_.take_why();
-  const std::string address = caller.is_local ? "this machine" : caller.host;
+  const std::string address = transport::caller_group(caller);
   if (!lines_.admit(address).ok()) return;
   lines_.fail(address);
   options_.audit("refused " + caller.name + ": " + (reason.empty() ? why.message() : reason));

@@ -91,6 +91,11 @@ void ControllerCore::free_early(ArrayId id, Array& array) {
 
 void ControllerCore::release(ClientId client, ArrayId id) {
   Array* array = find_array(id);
+  if (!array && client_of(id) == client) {
+    if (const auto found = clients_.find(client); found != clients_.end()) {
+      found->second->refused_puts.erase(id);
+    }
+  }
   if (!array || client_of(id) != client || !array->has_handle) return;
   array->has_handle = false;
   free_early(id, *array);
@@ -101,6 +106,12 @@ void ControllerCore::release(ClientId client, ArrayId id) {
 /// never heard of here is of an actor that was lost before it had said how the array is made.
 Status ControllerCore::unknown_array(std::string what, ArrayId id) const {
   what += "array " + std::to_string(sequence_of(id));
+  if (const auto owner = clients_.find(client_of(id)); owner != clients_.end()) {
+    const auto refused = owner->second->refused_puts.find(id);
+    if (refused != owner->second->refused_puts.end()) {
+      return {refused->second.code(), what + " was refused: " + refused->second.message()};
+    }
+  }
   if (!is_of_delegate(id)) return invalid_argument(std::move(what) + " does not exist");
   return input_lost(std::move(what) +
                     " is lost: the session of the actors on its host ended before it had said how "

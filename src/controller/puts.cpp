@@ -84,12 +84,13 @@ void ControllerCore::put(ClientId client_id, ArrayId id, std::uint64_t spec_id) 
   Client& client = owner(id);
   const auto spec = specs_.find(spec_id);
   if (spec == specs_.end() || spec->second->is_released || client_of(spec_id) != client_id) {
-    outbox_.client(client_id).resolved.push_back(
-        {id, undefined(client_id, spec_id,
-                       invalid_argument(
-                           "array " + std::to_string(sequence_of(id)) +
-                           " is put with a sharding over a slice that is not this client's, or "
-                           "was released"))});
+    const Status why = undefined(
+        client_id, spec_id,
+        invalid_argument("array " + std::to_string(sequence_of(id)) +
+                         " is put with a sharding over a slice that is not this client's, or was "
+                         "released"));
+    if (client.refused_puts.size() < Client::kRefusedPutsMax) client.refused_puts[id] = why;
+    outbox_.client(client_id).resolved.push_back({id, why});
     return;
   }
   const bool is_new = !arrays_.contains(id);

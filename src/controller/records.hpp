@@ -49,6 +49,9 @@ struct ControllerCore::Client {
   bool is_known_to_hosts = false;   // They were sent a function or a spec of it.
   /// Definitions that were refused, until it releases them: as many as it may have, at most.
   std::set<std::uint64_t> refused;
+  /// Puts of unknown specs, until it releases the array: what runs that read it are told.
+  static constexpr std::size_t kRefusedPutsMax = 4096;
+  std::map<ArrayId, Status> refused_puts;
   std::size_t unfinished = 0;
   std::uint64_t arrays = 0;               // Live ones that it has named.
   std::vector<std::uint64_t> kept_bytes;  // Per island, by those and by its runs.

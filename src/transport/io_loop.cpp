@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 #include "base/check.hpp"
@@ -21,17 +22,24 @@ namespace {
 
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
 
-std::uint64_t now_ns() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
-}
-
 Status no_loop(const std::string& why) {
   return resource_exhausted("this process cannot wait for its sockets: " + why +
                             "; end others, or let it open more files (ulimit -n)");
 }
 
 }  // namespace
+
+std::uint64_t SystemClock::now_ns() const {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
+}
+
+std::uint64_t ThreadClock::now_ns() const {
+  timespec time = {};
+  SEAWAY_CHECK(::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0);
+  return static_cast<std::uint64_t>(time.tv_sec) * kSecondNs +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
 
 IoLoop::State::State(Waker::Bell& its_bell, kj::AutoCloseFd&& timer)
     : bell(its_bell),
@@ -64,7 +72,7 @@ kj::Promise<void> IoLoop::State::watch_time() {
     static_cast<void>(!::read(time.get(), &count, sizeof(count)));
     rings_ns = UINT64_MAX;
     if (due_ns != UINT64_MAX) {
-      const std::uint64_t now = now_ns();
+      const std::uint64_t now = clock.now_ns();
       if (now >= due_ns) {
         notice();
       } else {
@@ -77,7 +85,7 @@ kj::Promise<void> IoLoop::State::watch_time() {
 
 /// A timer that rings too early costs less than one that is set each time.
 void IoLoop::State::arm(std::uint64_t most_ns) {
-  const std::uint64_t now = now_ns();
+  const std::uint64_t now = clock.now_ns();
   due_ns = most_ns > UINT64_MAX - now ? UINT64_MAX : now + most_ns;
   if (rings_ns <= due_ns) return;
   rings_ns = due_ns;
@@ -103,6 +111,25 @@ void IoLoop::State::run_ready() {
   kj::evalLater([]() {}).wait(*scope);
 }
 
+void IoLoop::State::run_callers() {
+  while (scheduler.grant_caller()) run_ready();
+}
+
+kj::Promise<void> IoLoop::State::next_turn(ReadScheduler::Reader& reader) {
+  auto turn = kj::newPromiseAndFulfiller<void>();
+  const auto fulfiller =
+      std::make_shared<kj::Own<kj::PromiseFulfiller<void>>>(kj::mv(turn.fulfiller));
+  scheduler.wait(reader, [fulfiller, &reader]() {
+    // Who waits for it owns `reader`.
+    if (!(*fulfiller)->isWaiting()) return false;
+    reader.has_turn = true;
+    (*fulfiller)->fulfill();
+    return true;
+  });
+  notice();
+  return kj::mv(turn.promise);
+}
+
 Result<std::unique_ptr<IoLoop>> IoLoop::make() {
   kj::AutoCloseFd bell(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (bell.get() < 0) return no_loop(std::string("eventfd: ") + std::strerror(errno));
@@ -120,24 +147,29 @@ Result<std::unique_ptr<IoLoop>> IoLoop::make() {
 IoLoop::~IoLoop() = default;
 
 void IoLoop::poll() {
+  state_->scheduler.begin_iteration();
   // True: another thread has left an event with KJ's executor. Only a loop that waits takes those.
   if (state_->port.poll()) {
     kj::getCurrentThreadExecutor().executeAsync([]() {}).wait(*state_->scope);
   }
   state_->run_ready();
+  state_->run_callers();
 }
 
 void IoLoop::wait(std::uint64_t most_ns) {
   State& state = *state_;
+  most_ns = std::min(most_ns, state.scheduler.wait_ns());
   if (state.was_woken || most_ns == 0) {
     poll();
   } else {
+    state.scheduler.begin_iteration();
     auto noticed = kj::newPromiseAndFulfiller<void>();
     state.waiter = kj::mv(noticed.fulfiller);
     state.due_ns = UINT64_MAX;
     if (most_ns != UINT64_MAX) state.arm(most_ns);
     noticed.promise.wait(*state.scope);
     state.waiter = nullptr;
+    state.run_callers();
   }
   state.was_woken = false;
 }

@@ -10,7 +10,9 @@
 #include <optional>
 #include <thread>
 
+#include "base/clock.hpp"
 #include "transport/io_loop.hpp"
+#include "transport/read_scheduler.hpp"
 
 namespace seaway::transport {
 
@@ -23,6 +25,19 @@ struct IoLoop::Waker::Bell {
   State* state = nullptr;  // Of its owner alone; none: it has ended.
 };
 
+/// The system's monotonic clock. A RealClock takes 2 ms to make, and pays for that where the clock
+/// is read with each message.
+class SystemClock final : public Clock {
+ public:
+  std::uint64_t now_ns() const override;
+};
+
+/// Processor time of the thread that reads it.
+class ThreadClock final : public Clock {
+ public:
+  std::uint64_t now_ns() const override;
+};
+
 struct IoLoop::State final : kj::TaskSet::ErrorHandler {
   /// `timer`: a timerfd. Throws what KJ throws where the system has no descriptors for it.
   State(Waker::Bell& its_bell, kj::AutoCloseFd&& timer);
@@ -33,6 +48,11 @@ struct IoLoop::State final : kj::TaskSet::ErrorHandler {
   void notice();
   /// Runs what is ready, up to what becomes ready meanwhile: nobody keeps the loop to himself.
   void run_ready();
+  /// Gives unauthenticated callers the turns that are due.
+  void run_callers();
+  /// Resolves when `reader`, which ReadScheduler::may_read() refused, has its turn. The loop's
+  /// owner has one before.
+  kj::Promise<void> next_turn(ReadScheduler::Reader& reader);
   /// Notices after `most_ns`.
   void arm(std::uint64_t most_ns);
   kj::Promise<void> watch_bell();
@@ -52,6 +72,9 @@ struct IoLoop::State final : kj::TaskSet::ErrorHandler {
   kj::AutoCloseFd time;                // A timerfd: KJ's own timers count in milliseconds.
   kj::UnixEventPort::FdObserver bell_observer;
   kj::UnixEventPort::FdObserver time_observer;
+  const SystemClock clock;
+  const ThreadClock work;
+  ReadScheduler scheduler{clock, work};
   std::uint64_t rings_ns = UINT64_MAX;  // When `time` does.
   std::uint64_t due_ns = UINT64_MAX;    // When wait() is to return.
   bool was_woken = false;

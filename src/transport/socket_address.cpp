@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "transport/address_text.hpp"
+#include "transport/caller_places.hpp"
 #include "transport/io_loop_state.hpp"
 #include "transport/socket_stream.hpp"
 
@@ -26,6 +27,7 @@ namespace seaway::transport {
 namespace {
 
 constexpr int kBacklog = 256;
+constexpr unsigned kAcceptedAtOnce = 16;  // Accepting costs little beside a handshake.
 constexpr std::string_view kUnix = "unix:";
 constexpr std::string_view kTcp = "tcp:";
 constexpr std::string_view kTls = "tls:";
@@ -290,7 +292,8 @@ Listener::Listener(IoLoop& loop, std::string address, kj::AutoCloseFd&& descript
       descriptor_(kj::mv(descriptor)),
       observer_(kj::heap<kj::UnixEventPort::FdObserver>(
           loop.state().port, descriptor_.get(), kj::UnixEventPort::FdObserver::OBSERVE_READ)),
-      path_(std::move(path)) {
+      path_(std::move(path)),
+      reader_{.is_authenticated = false, .group = address_} {
   struct stat file = {};
   if (!path_.empty() && ::lstat(path_.c_str(), &file) == 0) {
     device_ = file.st_dev;
@@ -304,6 +307,7 @@ Listener::Listener(Listener&& other) noexcept
       descriptor_(kj::mv(other.descriptor_)),
       observer_(kj::mv(other.observer_)),
       path_(std::exchange(other.path_, {})),
+      reader_(std::move(other.reader_)),
       device_(other.device_),
       file_(other.file_) {}
 
@@ -364,6 +368,20 @@ Result<Listener> Listener::make(IoLoop& loop, const std::string& text) {
 }
 
 kj::Promise<Listener::Accepted> Listener::accept() {
+  if (!is_ready_) {
+    return observer_->whenBecomesReadable().then([this]() {
+      is_ready_ = true;
+      left_ = 0;
+      return accept();
+    });
+  }
+  if (left_ == 0) {
+    if (!loop_.state().scheduler.may_read(reader_)) {
+      return loop_.state().next_turn(reader_).then([this]() { return accept(); });
+    }
+    left_ = kAcceptedAtOnce;
+  }
+  --left_;
   Address address;
   address.size = sizeof(address.storage);
   kj::AutoCloseFd stranger(
@@ -371,12 +389,15 @@ kj::Promise<Listener::Accepted> Listener::accept() {
   if (stranger.get() >= 0) {
     Caller caller = caller_of(stranger.get(), address);
     if (!caller.is_local) send_at_once(stranger.get());
-    return Accepted{wrap_socket(loop_, kj::mv(stranger)), std::move(caller)};
+    auto reader = std::make_shared<ReadScheduler::Reader>();
+    *reader = {.is_authenticated = false, .group = caller_group(caller)};
+    auto stream = wrap_socket(loop_, kj::mv(stranger), reader);
+    return Accepted{kj::mv(stream), std::move(caller), std::move(reader)};
   }
+  is_ready_ = errno != EAGAIN;
   // Who has gone before he was heard leaves an error behind.
-  if (errno == ECONNABORTED || errno == EINTR || errno == EPROTO) return accept();
-  if (errno != EAGAIN) return KJ_EXCEPTION(OVERLOADED, "cannot accept", std::strerror(errno));
-  return observer_->whenBecomesReadable().then([this]() { return accept(); });
+  if (!is_ready_ || errno == ECONNABORTED || errno == EINTR || errno == EPROTO) return accept();
+  return KJ_EXCEPTION(OVERLOADED, "cannot accept", std::strerror(errno));
 }
 
 kj::Promise<Dialed> dial(IoLoop& loop, std::string address, std::shared_ptr<const Tls> tls) {

@@ -8,11 +8,13 @@
 #include <kj/io.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "seaway/status.hpp"
 #include "transport/caller.hpp"
 #include "transport/io_loop.hpp"
+#include "transport/read_scheduler.hpp"
 #include "transport/tls_handshake.hpp"
 
 namespace seaway::transport {
@@ -32,8 +34,11 @@ class Listener {
   struct Accepted {
     kj::Own<kj::AsyncIoStream> stream;
     Caller caller;
+    /// Of `stream`, until its owner has authenticated the caller.
+    std::shared_ptr<ReadScheduler::Reader> reader;
   };
-  /// The next one. Fails when the process may have no more descriptors.
+  /// The next one, once the loop has a turn for it: see ReadScheduler. Fails when the process may
+  /// have no more descriptors.
   kj::Promise<Accepted> accept();
   /// Whoever comes is to shake hands first.
   bool is_tls() const { return address_.starts_with("tls:"); }
@@ -46,6 +51,9 @@ class Listener {
   kj::AutoCloseFd descriptor_;
   kj::Own<kj::UnixEventPort::FdObserver> observer_;  // Ends before what it observes.
   std::string path_;  // Of a Unix socket's file, and which file that is.
+  ReadScheduler::Reader reader_;
+  bool is_ready_ = false;  // A connection may wait to be accepted.
+  unsigned left_ = 0;      // So many more are accepted in the present turn.
   std::uint64_t device_ = 0;
   std::uint64_t file_ = 0;
 };

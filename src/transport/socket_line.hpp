@@ -7,11 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "transport/caller.hpp"
+#include "transport/caller_places.hpp"
+#include "transport/read_scheduler.hpp"
 #include "transport/socket_wires.hpp"
 
 namespace seaway::transport {
@@ -57,7 +58,9 @@ struct SocketLine {
   std::unique_ptr<std::byte[]> read_bytes;
   bool is_drained = false;  // Whatever comes is dropped; so is the line when it ends.
   const Counted counted;
-  std::optional<Counted> leaves;  // It is told why it is refused.
+  std::unique_ptr<CallerPlaces::Place> leaves;  // It is told why it is refused.
+  /// Of a connection that another process has made; null: this one made it.
+  std::shared_ptr<ReadScheduler::Reader> reader;
 };
 
 }  // namespace seaway::transport

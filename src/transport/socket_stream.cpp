@@ -26,10 +26,12 @@ kj::Exception failure(const char* what, int error) {
 
 class SocketStream final : public kj::AsyncIoStream {
  public:
-  SocketStream(kj::UnixEventPort& port, kj::AutoCloseFd&& descriptor)
-      : port_(port),
+  SocketStream(IoLoop::State& loop, kj::AutoCloseFd&& descriptor,
+               std::shared_ptr<ReadScheduler::Reader> reader)
+      : loop_(loop),
         descriptor_(kj::mv(descriptor)),
-        observer_(port, descriptor_.get(), Observer::OBSERVE_READ) {}
+        observer_(loop.port, descriptor_.get(), Observer::OBSERVE_READ),
+        reader_(std::move(reader)) {}
 
   kj::Promise<std::size_t> tryRead(void* target, std::size_t least, std::size_t most) override {
     return read(static_cast<kj::byte*>(target), least, most, 0);
@@ -69,6 +71,10 @@ class SocketStream final : public kj::AsyncIoStream {
       return waits.then([=, this]() { return read(target, least, most, got); });
     }
     while (got < least) {
+      if (!loop_.scheduler.may_read(*reader_)) {
+        return loop_.next_turn(*reader_).then(
+            [=, this]() { return read(target, least, most, got); });
+      }
       const ssize_t count = is_descriptor_expected_
                                 ? receive(target + got, most - got)
                                 : ::read(descriptor_.get(), target + got, most - got);
@@ -78,6 +84,7 @@ class SocketStream final : public kj::AsyncIoStream {
       const std::size_t came = count < 0 ? 0 : static_cast<std::size_t>(count);
       const bool is_drained = count < 0 || (got + came < most && !is_at_end());
       got += came;
+      loop_.scheduler.count(*reader_, came);
       // Listens from now on, whoever reads next and whenever: what comes is told but once.
       if (is_drained) readable_ = observer_.whenBecomesReadable();
       if (is_drained && got < least) return read(target, least, most, got);
@@ -165,7 +172,7 @@ class SocketStream final : public kj::AsyncIoStream {
   kj::Promise<void> has_room() {
     kj::AutoCloseFd twin(::dup(descriptor_.get()));
     if (twin.get() < 0) return failure("no descriptor to wait for room with", errno);
-    auto wait = kj::heap<RoomWait>(port_, kj::mv(twin));
+    auto wait = kj::heap<RoomWait>(loop_.port, kj::mv(twin));
     auto room = wait->observer.whenBecomesWritable();
     return room.attach(kj::mv(wait));
   }
@@ -176,9 +183,10 @@ class SocketStream final : public kj::AsyncIoStream {
     Observer observer;  // Ends before what it observes.
   };
 
-  kj::UnixEventPort& port_;
+  IoLoop::State& loop_;
   const kj::AutoCloseFd descriptor_;
   Observer observer_;
+  const std::shared_ptr<ReadScheduler::Reader> reader_;
   kj::Maybe<kj::Promise<void>> readable_;  // There is nothing to read until then.
   std::shared_ptr<const Descriptor> handed_;
   Descriptor taken_;
@@ -208,8 +216,10 @@ std::shared_ptr<const Descriptor> take_shared_descriptor(kj::AsyncIoStream& stre
   return one.has_value() ? std::make_shared<const Descriptor>(std::move(one)) : nullptr;
 }
 
-kj::Own<kj::AsyncIoStream> wrap_socket(IoLoop& loop, kj::AutoCloseFd&& descriptor) {
-  return kj::heap<SocketStream>(loop.state().port, kj::mv(descriptor));
+kj::Own<kj::AsyncIoStream> wrap_socket(IoLoop& loop, kj::AutoCloseFd&& descriptor,
+                                       std::shared_ptr<ReadScheduler::Reader> reader) {
+  if (!reader) reader = std::make_shared<ReadScheduler::Reader>();
+  return kj::heap<SocketStream>(loop.state(), kj::mv(descriptor), std::move(reader));
 }
 
 }  // namespace seaway::transport

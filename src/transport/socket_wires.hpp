@@ -39,10 +39,13 @@ struct SocketOptions {
   std::uint64_t guess_ns = 100'000'000;           // Before who is not known is told so.
   std::uint64_t again_ns = 100'000'000;           // Before it tries to reach an absent peer again.
   /// Connections that have not said who they are, over Unix sockets, and as many over networks; so
-  /// many refused.
+  /// many that are told why they are refused. Each shared out by address: see CallerPlaces.
   std::size_t strangers_max = 64;
   std::size_t connections_max = 4096;
   std::size_t introduction_bytes_max = 4096;
+  /// What a caller sends after his introduction and before he is let in; with more, his connection
+  /// ends.
+  std::size_t dropped_bytes_max = 4096;
   std::size_t answer_bytes_max = kAnswerBytesMax;
   /// What waits to be written to one connection; with more, it ends.
   std::size_t unwritten_bytes_max = std::size_t{256} << 20;
@@ -125,9 +128,10 @@ class SocketWires final : public Wires {
 
   struct Counts {
     std::uint64_t accepted = 0, refused = 0, answered = 0;  // Of those that others made.
-    std::uint64_t connected = 0, failed = 0;                // Of own attempts.
-    std::uint64_t written = 0, read = 0;                    // Bytes.
-    std::uint64_t writes = 0;                               // To the system, of all write() calls.
+    std::uint64_t dropped = 0;  // Bytes that those sent after their introduction, of no use.
+    std::uint64_t connected = 0, failed = 0;  // Of own attempts.
+    std::uint64_t written = 0, read = 0;      // Bytes.
+    std::uint64_t writes = 0;                 // To the system, of all write() calls.
   };
   const Counts& counts() const;
 

@@ -1,0 +1,106 @@
+// ReadScheduler: which connection of a loop reads next, and how much before the others have a turn.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+
+namespace seaway::transport {
+
+/// Bounds what the connections of one loop do between two turns of the loop's owner, who sends
+/// heartbeats and runs timers.
+///
+/// An authenticated connection reads `bytes_max` in one iteration of the loop and continues in the
+/// next one. All of them together read for `iteration_ns`; connections that had no turn by then are
+/// the first ones in the next iteration.
+///
+/// Work for unauthenticated callers is rationed by time: accepting, handshakes of TLS,
+/// introductions and what they send after a refusal. Each read is a turn. Turns go round over the
+/// callers' address groups, for at most `caller_slice_ns` in one iteration and, once
+/// `caller_credit_ns` are used up, for one nanosecond of the processor in `caller_share` of the
+/// clock.
+///
+/// Not thread-safe: of the loop's thread.
+class ReadScheduler {
+ public:
+  struct Limits {
+    std::size_t bytes_max = std::size_t{256} << 10;
+    std::uint64_t iteration_ns = 2'000'000;
+    /// So many reads of authenticated connections in an iteration come before the first look at the
+    /// clock.
+    std::uint32_t untimed_reads = 16;
+    std::uint64_t caller_slice_ns = 500'000;
+    std::uint64_t caller_credit_ns = 20'000'000;
+    std::uint64_t caller_share = 4;
+  };
+
+  /// One connection, or one listener.
+  struct Reader {
+    bool is_authenticated = true;
+    /// Of an unauthenticated caller: see caller_group().
+    std::string group = {};
+    bool has_turn = false;        // A turn was granted and is not used yet.
+    std::uint64_t iteration = 0;  // In which `bytes` were read.
+    std::size_t bytes = 0;
+  };
+
+  /// Lets a connection go on. False: the connection has ended, and the turn goes to the next one.
+  using Grant = std::function<bool()>;
+
+  /// `work` is the processor time of the loop's thread. Both outlive it.
+  ReadScheduler(const Clock& clock, const Clock& work) : ReadScheduler(clock, work, Limits()) {}
+  ReadScheduler(const Clock& clock, const Clock& work, const Limits& limits)
+      : clock_(clock), work_(work), limits_(limits) {}
+
+  /// Whether `reader` may read now. A turn that was granted is used up by this call.
+  bool may_read(Reader& reader);
+  /// `reader` has read so much.
+  void count(Reader& reader, std::size_t bytes);
+  /// After may_read() was false: `grant` is called once, in a later iteration or in this one.
+  void wait(const Reader& reader, Grant grant);
+
+  /// The loop's owner has had a turn. Authenticated connections that wait go on.
+  void begin_iteration();
+  /// Grants the next turn of an unauthenticated caller; false: none is due. The time until the next
+  /// call is charged to callers, so the loop runs what the turn made ready and calls again, until
+  /// false.
+  bool grant_caller();
+
+  /// How long the loop may sleep before something is due here; UINT64_MAX: nothing waits.
+  std::uint64_t wait_ns() const;
+
+ private:
+  std::uint64_t credit_ns() const { return limits_.caller_credit_ns * limits_.caller_share; }
+  bool grant_next();
+
+  const Clock& clock_;
+  const Clock& work_;
+  const Limits limits_;
+
+  // Of authenticated connections.
+  std::uint64_t iteration_ = 1;
+  std::uint32_t reads_ = 0;                // In this iteration.
+  std::optional<std::uint64_t> timed_ns_;  // When the clock was first looked at in it.
+  std::vector<Grant> without_turn_;        // Had none in this iteration.
+  std::vector<Grant> with_turn_;           // Had one and used it up.
+
+  // Of unauthenticated callers.
+  std::map<std::string, std::deque<Grant>> callers_;  // By group; none is empty.
+  std::string last_group_;                            // Had the last turn.
+  bool is_granting_ = false;
+  std::uint64_t slice_ns_ = 0;    // Used of this iteration's slice.
+  std::uint64_t granted_ns_ = 0;  // When the last turn was granted, by `work_`.
+  /// When what callers have used so far is paid for (generic cell rate algorithm); they may be
+  /// credit_ns() ahead of it.
+  std::uint64_t paid_ns_ = 0;
+};
+
+}  // namespace seaway::transport
