@@ -34,7 +34,8 @@ std::shared_ptr<SliceRecord> Session::adopt_slice(const Mesh& mesh,
                                                   std::vector<std::uint32_t> binding) {
   std::lock_guard guard(names_mutex_);
   // A sub-mesh does not say how many devices its slice has.
-  if (!mesh.devices().empty() && !slices_.contains(mesh.slice())) return nullptr;
+  const bool is_new = mesh.devices().empty() && !was_released(mesh.slice());
+  if (!is_new && !slices_.contains(mesh.slice())) return nullptr;
   auto& record = slices_[mesh.slice()];
   if (!record) {
     record = std::make_shared<SliceRecord>();

@@ -22,10 +22,7 @@ Result<std::shared_ptr<SliceRecord>> Session::find_slice(const Mesh& mesh) {
   if (is_closed()) return closed_status();
   std::lock_guard guard(names_mutex_);
   const auto found = slices_.find(slice);
-  // A released one leaves no record: its id was given out here, and is not there any more.
-  const bool was_here =
-      client_of(slice) == id() && !wiring_.ids && sequence_of(slice) < next_sequence_;
-  if (found == slices_.end() && !was_here) {
+  if (found == slices_.end() && !was_released(slice)) {
     return invalid_argument("slice " + name_of(slice) + " is not one that client " +
                             std::to_string(id()) + " has acquired; slices are not shared");
   }

@@ -280,6 +280,10 @@ class Session : public std::enable_shared_from_this<Session> {
   Status closed_status();
   void end(Status why);
   Result<std::shared_ptr<SpecRecord>> make_spec(const ArraySpec& spec);
+  /// Of a slice without a record. A released one leaves none: its id was given out here.
+  bool was_released(SliceId slice) const {
+    return client_of(slice) == id() && !wiring_.ids && sequence_of(slice) < next_sequence_;
+  }
   Status ensure_defined(SpecRecord& spec);
 
   const Wiring wiring_;

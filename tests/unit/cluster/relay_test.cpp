@@ -76,7 +76,7 @@ class RelayTest : public testing::Test {
     from.id = id_of(by, array);
     from.run = id_of(by, run);
     from.spec.type = {DType::kF32, {4}};
-    from.spec.sharding = NamedSharding(Mesh(make_id(1, 1), {{"x", 1}}), P());
+    from.spec.sharding = NamedSharding(Mesh(make_id(1, 999), {{"x", 1}}), P());
     from.maker = {by, 1};
     return session_->import_array(from);
   }
