@@ -265,9 +265,13 @@ class AttackerOnTheNetworkTest(unittest.TestCase):
                 self.assertIn(why, ending(line))
         for number in range(100):
             for address in (self.tls, self.tcp):
+                # Who sends on for more than 4 KiB after the refusal may be cut off before it has read it.
+                words = talks[number % len(talks)][:3000 if number % 2 else None]
                 with self.opened(address) as line:
-                    send_all(line, talks[number % len(talks)])
-                    self.assertRegex(ending(line), b"is not enrolled here")
+                    send_all(line, words)
+                    heard = ending(line)
+                if heard or len(words) <= 3000:
+                    self.assertRegex(heard, b"is not enrolled here")
 
         self.assertEqual(self.accepted(), accepted, "somebody was let in")
         self.expect_unharmed()

@@ -304,11 +304,14 @@ class AttackerTest(unittest.TestCase):
         until(lambda: not self.clients(), "its client has gone")
         digits = self.start_digits()
         for number in range(200):
+            # Who sends on for more than 4 KiB after the refusal may be cut off before it has read it.
+            words = talks[number % len(talks)][:3000 if number % 2 else None]
             with dial(self.address) as line:
-                send_all(line, talks[number % len(talks)])
+                send_all(line, words)
                 end_writing(line)
                 heard = ending(line)
-            self.assertIn(b"is not enrolled here", heard)
+            if heard or len(words) <= 3000:
+                self.assertIn(b"is not enrolled here", heard)
         self.expect_unharmed(digits)
 
     def test_who_has_begun_to_talk_and_then_says_anything_is_lost_and_nobody_else(self):
