@@ -11,6 +11,7 @@ import time
 import unittest
 
 COMMAND = os.environ["SEAWAY_COMMAND"]
+RANK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/deploy/rank.sh")
 PATIENCE_S = 180
 
 
@@ -131,6 +132,30 @@ class ProcessesTest(Cluster, unittest.TestCase):
                 until(self.is_whole, "all are there again")
                 done = seaway("run", "fig2", "--cluster", self.address)
                 self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_starts_a_host_again_that_exits_with_0(self):
+        program = self.directory + "/host-program"
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(f'#!/bin/sh\n[ -e {program}.ended ] && exec {COMMAND} host "$@"\ntouch {program}.ended\n')
+        os.chmod(program, 0o700)
+        self.start("--islands", "1", "--devices", "1", "--host-program", program)
+        self.assertTrue(os.path.exists(program + ".ended"))
+
+    def test_a_rank_starts_its_roles_again_until_the_cluster_is_told_to_end(self):
+        rank = subprocess.Popen([RANK, self.directory, "--devices", "1", "--silence-ms", "30000"],
+                                env={**os.environ, "SEAWAY_COMMAND": COMMAND, "SLURM_PROCID": "0", "SLURM_NTASKS": "1"},
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(rank.wait)
+        self.addCleanup(rank.terminate)
+        until(lambda: self.is_whole(1), "the cluster is there")
+        for role in ("host 0.0", "scheduler 0", "controller"):
+            with self.subTest(role=role):
+                before = self.process(role)
+                os.kill(before, signal.SIGTERM)
+                until(lambda: before not in processes_of(self.directory), "the process has ended")
+                until(lambda: self.is_whole(1), "the role is there again")
+        self.assertEqual(seaway("down", "--cluster", self.address).returncode, 0)
+        self.assertEqual(rank.wait(PATIENCE_S), 0)
 
     def log(self, name):
         with open(f"{self.directory}/{name}.log", encoding="utf-8") as file:
