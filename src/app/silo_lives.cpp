@@ -46,11 +46,6 @@ void Silo::on_start(Envelope& envelope) {
   auto answer = std::make_shared<Parcel>();
   answer->mesh = parcel.mesh;
   for (const Start& start : parcel.starts) {
-    // Its owner counts on the new incarnation alone.
-    if (const std::shared_ptr<Member> before = local.members[start.index]) {
-      before->is_told = false;
-      end_member(*before, actor_lost("it was started again"));
-    }
     answer->starts.push_back(
         {start.index, start.incarnation, nullptr, 0, start_member(local, start)});
   }
@@ -80,6 +75,14 @@ void Silo::refuse_start(const Envelope& envelope) {
 }
 
 Status Silo::start_member(LocalMesh& local, const Start& start) {
+  // Its owner stops an incarnation before it starts the next.
+  if (const Member* const before = local.members[start.index].get();
+      before && before->life != Member::Life::kDead) {
+    return invalid_argument(internal::member_name(local.mesh.get(), start.index) + ": incarnation " +
+                               std::to_string(before->incarnation()) + " of it lives on " +
+                               silo_text(wiring_.id) + "; stop it before incarnation " +
+                               std::to_string(start.incarnation) + " is started");
+  }
   if (member_count_ >= wiring_.limits.members_max) {
     return resource_exhausted(silo_text(wiring_.id) + " has " + std::to_string(member_count_) +
                               " actors already; place " + local.mesh->type->name + " elsewhere");

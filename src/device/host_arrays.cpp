@@ -317,6 +317,19 @@ void HostCore::keep_outputs(PartRun& part, std::uint32_t gang,
   }
 }
 
+/// What is copied off a slice with a lost device is read in the host's own memory: parts that have
+/// begun with that look at `memory` until they are over.
+void HostCore::leave_to_readers(ArrayId id, ShardMemory memory) {
+  if (!memory.has_value()) return;
+  const auto kept = std::make_shared<const ShardMemory>(std::move(memory));
+  for (const auto& [stamp, part] : parts_) {
+    const std::size_t blocks = part->plan->part->blocks.size();
+    for (std::size_t arg = 0; arg < part->args.size(); ++arg) {
+      if (part->args[arg] == id && part->is_bound[blocks + arg]) part->kept.push_back(kept);
+    }
+  }
+}
+
 void HostCore::poison_array(ArrayId id, const Status& cause) {
   const auto found = arrays_.find(id);
   if (found == arrays_.end()) return;
@@ -331,7 +344,7 @@ void HostCore::poison_array(ArrayId id, const Status& cause) {
       uncharge(record.desc->group.devices, record.desc->shard_bytes);
       record_array(EventKind::kArrayFree, id, record.desc->shard_bytes);
     }
-    record.memory.reset();
+    leave_to_readers(id, std::move(record.memory));
   }
   record.state = ArrayRecord::State::kPoisoned;
   record.poison = std::make_unique<Status>(cause);

@@ -489,6 +489,7 @@ class HostCore {
   bool may_keep_outputs(const PartRun& part, std::uint32_t gang) const;
   void drop_donors(PartRun& part, std::uint32_t gang);
   void keep_outputs(PartRun& part, std::uint32_t gang, std::vector<transport::Payload>& made);
+  void leave_to_readers(ArrayId id, ShardMemory memory);
   void poison_array(ArrayId id, const Status& cause);
   void poison_outputs(PartRun& part, std::uint32_t gang);
   void free_array(ArrayId id);

@@ -242,6 +242,34 @@ TEST(HostIntegrity, WhatHasChangedDoesNotMoveToHostRoomAsIfItHadNot) {
                 ", moved 1, failed 1 " + changed("a value of node 0 of run 101"));
 }
 
+TEST(HostIntegrity, WhatTwoPartsReadInHostRoomStaysUntilBothHaveSeenThatItChanged) {
+  SummedWorld world;
+  PartMaker first(1, {0}), second(2, {0});
+  const std::uint32_t arg = first.arg();
+  second.arg();
+  first.announce(arg).send(arg, 7, 1);
+  second.announce(arg).send(arg, 8, 1);
+  world.put(50, HostWorld::row(7));
+  world.spill(50);
+  world.lose(0);  // There is nowhere to load it.
+  world.run(1, first, {50});
+  world.run(2, second, {50});
+  world.change_array(50);
+  world.said();
+
+  world.armed(1, 7, 1);
+  const std::string by_first = world.said();
+  world.armed(2, 8, 1);
+  const std::string by_second = world.said();
+
+  const auto sums = [](const std::string& text) {
+    const std::size_t at = text.find("its CRC-32 was ");
+    return at == std::string::npos ? "none in " + text : text.substr(at, 46);
+  };
+  EXPECT_NE(by_first.find("array 50 has changed by itself"), std::string::npos) << by_first;
+  EXPECT_EQ(sums(by_second), sums(by_first));
+}
+
 TEST(HostIntegrity, WhatCameFromAnotherIslandIsLookedAtBeforeItIsRead) {
   SummedWorld world;
   PartMaker part(1, {0});
