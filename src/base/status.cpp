@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/printable.hpp"
+
 namespace seaway {
 
 std::string_view to_string(StatusCode code) {
@@ -82,7 +84,8 @@ Status unimplemented(std::string message) {
 namespace internal {
 
 void value_of_failed_result(const Status& status) {
-  std::fprintf(stderr, "seaway: value() of a failed result: %s\n", status.to_string().c_str());
+  std::fprintf(stderr, "seaway: value() of a failed result: %s\n",
+               printable(status.to_string(), Lines::kMany).c_str());
   std::abort();
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "base/mutant.hpp"
+#include "base/printable.hpp"
 #include "base/probe.hpp"
 #include "controller/records.hpp"
 
@@ -413,7 +414,7 @@ std::string ControllerCore::waiting() {
     if (client->queue.empty()) continue;
     const Run& run = *client->queue.front();
     text += "client " + std::to_string(id) + ": run " + std::to_string(sequence_of(run.id)) +
-            " of program " + run.program->graph.name + " has no stamp";
+            " of program " + printable(run.program->graph.name) + " has no stamp";
     for (const Run::Use& arg : run.args) {
       if (arg.array->is_stamped || arg.array->state != Array::State::kPending) continue;
       text += ", array " + std::to_string(sequence_of(arg.id)) + " is " +
@@ -422,7 +423,7 @@ std::string ControllerCore::waiting() {
     for (const program::Node& node : run.program->graph.nodes) {
       const auto function = functions_.find(node.function);
       if (function == functions_.end() || function->second->hosts_awaited == 0) continue;
-      text += ", function " + function->second->info.name + " is being compiled";
+      text += ", function " + printable(function->second->info.name) + " is being compiled";
     }
     for (const auto& [slice_id, slice] : slices_) {
       if (!uses(*run.program, slice_id) || !slice->is_suspended()) continue;

@@ -5,6 +5,7 @@
 #include "base/check.hpp"
 #include "base/limits.hpp"
 #include "base/mutant.hpp"
+#include "base/printable.hpp"
 #include "base/probe.hpp"
 #include "controller/records.hpp"
 
@@ -259,7 +260,7 @@ void ControllerCore::why(ClientId client, std::uint64_t request, std::uint64_t i
   }
   const auto name_of = [](const Run& named) {
     return "run " + std::to_string(sequence_of(named.id)) + " of program " +
-           named.program->graph.name;
+           printable(named.program->graph.name);
   };
   // Down the chain of producers to the run that keeps all the others waiting.
   std::size_t behind = 0;
@@ -283,7 +284,7 @@ void ControllerCore::why(ClientId client, std::uint64_t request, std::uint64_t i
     for (const program::Node& node : run->program->graph.nodes) {
       const auto function = functions_.find(node.function);
       if (function == functions_.end() || function->second->hosts_awaited == 0) continue;
-      text += "function " + function->second->info.name + " is being compiled\n";
+      text += "function " + printable(function->second->info.name) + " is being compiled\n";
       reply(client, request, {}, std::move(text));
       return;
     }

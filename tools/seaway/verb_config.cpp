@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/printable.hpp"
 #include "config_flags.hpp"
 #include "verbs.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 int check(const ConfigFlags& flags) {
   const auto settings = load_settings(flags);
   if (!settings.ok()) {
-    std::fprintf(stderr, "seaway: %s\n", settings.to_string().c_str());
+    std::fprintf(stderr, "seaway: %s\n", printable(settings.to_string(), Lines::kMany).c_str());
     return kBadUsage;
   }
   std::size_t widest = 0;

@@ -46,11 +46,14 @@ int fail(const Status& status) {
 
 void print(const Arguments& arguments, const ClusterLook& look, const ClusterLook* before) {
   if (arguments.json) {
-    std::printf("%s\n", look.json.dump().c_str());
+    // ASCII alone: a terminal would act on other characters of names and addresses.
+    std::printf("%s\n", look.json.dump(-1, ' ', true).c_str());
   } else {
     const bool clears = arguments.watch_s > 0 && isatty(STDOUT_FILENO) == 1;
-    std::printf("%s%s", clears ? "\x1b[H\x1b[2J" : "",
-                look.to_string(arguments.address(), before, arguments.watch_s).c_str());
+    std::printf(
+        "%s%s", clears ? "\x1b[H\x1b[2J" : "",
+        printable(look.to_string(arguments.address(), before, arguments.watch_s), Lines::kMany)
+            .c_str());
   }
   std::fflush(stdout);
 }

@@ -223,7 +223,7 @@ int up(const Arguments& arguments) {
     const int signal = next_signal(signals, is_ready ? kSecondNs : kSecondNs / 100);
     if (signal == SIGINT || signal == SIGTERM) break;
     for (const ChildEnd& end : children.look_after(has_failed)) {
-      std::fprintf(stderr, "seaway: %s\n", end.line.c_str());
+      std::fprintf(stderr, "seaway: %s\n", printable(end.line).c_str());
     }
     if (has_failed) return kCheckFailed;
     // Whoever asked the controller to end asked all of them.

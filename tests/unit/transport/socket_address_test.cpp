@@ -1,12 +1,17 @@
 // Where sockets listen, and what becomes of their files.
 
+#include "transport/socket_address.hpp"
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 
+#include "base/clock.hpp"
+#include "transport/io_loop_state.hpp"
 #include "unit/transport/socket_fixture.hpp"
 
 namespace seaway::transport {
@@ -122,6 +127,40 @@ TEST_F(SocketWiresTest, APortZeroBecomesARealOneWhichNobodyElseGets) {
   const Status refused = refusal_of(same);
   EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted);
   EXPECT_NE(refused.message().find(same.listen), std::string::npos);
+}
+
+/// Whether `dialed` has come while `step` moves the loop on.
+bool reaches(IoLoop& loop, const std::string& address, const std::function<void(int)>& step) {
+  bool is_over = false, is_there = false;
+  auto dialing = dial(loop, address, nullptr)
+                     .then([&](Dialed&& dialed) {
+                       is_over = true;
+                       is_there = dialed.status.ok();
+                     })
+                     .eagerlyEvaluate(nullptr);
+  const RealClock clock;
+  const std::uint64_t until_ns = clock.now_ns() + kLongNs / 4;
+  for (int steps = 0; !is_over && clock.now_ns() < until_ns; ++steps) step(steps);
+  EXPECT_TRUE(is_over) << "the answer of a lookup was not noticed";
+  return is_there;
+}
+
+TEST_F(SocketWiresTest, FindsAHostByNameWhilePolled) {
+  const auto listener = Listener::make(loop_, "tcp:127.0.0.1:0").value();
+  const std::string port = listener.address().substr(listener.address().rfind(':'));
+
+  EXPECT_TRUE(reaches(loop_, "tcp:localhost" + port, [this](int) { loop_.poll(); }));
+}
+
+TEST_F(SocketWiresTest, FindsHostsByNameAmongPollsAndWaits) {
+  auto listener = Listener::make(loop_, "tcp:127.0.0.1:0").value();
+  const std::string port = listener.address().substr(listener.address().rfind(':'));
+  for (int i = 0; i < 200; ++i) {
+    // Polls among the waits take the signals that the waits are there for.
+    ASSERT_TRUE(reaches(loop_, "tcp:localhost" + port,
+                        [this](int steps) { steps % 3 == 2 ? loop_.wait(kMs) : loop_.poll(); }));
+    loop_.state().tasks.add(listener.accept().ignoreResult());
+  }
 }
 
 }  // namespace
