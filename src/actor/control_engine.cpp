@@ -21,6 +21,7 @@
 #include "actor/caf_coordinator.hpp"
 #include "actor/caf_shell.hpp"
 #include "actor/caller_prediction.hpp"
+#include "actor/engine_gate.hpp"
 #include "actor/io_engine.hpp"
 #include "actor/timer_queue.hpp"
 #include "base/check.hpp"
@@ -124,7 +125,7 @@ class Coordinator final : public JobCoordinator {
   std::uint64_t left_ns = 0;  // When work was left to a client that is about to wait; 0: none is.
 };
 
-class ControlEngine final : public IoEngine {
+class ControlEngine final : public IoEngine, public Gated {
  public:
   enum class Sleeps : std::uint8_t { kAlone, kInLoop };
 
@@ -148,7 +149,16 @@ class ControlEngine final : public IoEngine {
     if (!thread_.joinable()) return;
     post([this] { stopped_ = true; });
     thread_.join();
+    // Actors complete at their end what others wait for here. Who waits leaves before the engine.
+    {
+      std::lock_guard guard(wait_mutex_);
+      ended_ = true;
+    }
+    changed_.notify_all();
+    gate_->close();
   }
+
+  const std::shared_ptr<EngineGate>& gate() const override { return gate_; }
 
   Address spawn(std::string name, std::unique_ptr<Actor> actor) override {
     caf::actor handle;
@@ -226,6 +236,10 @@ class ControlEngine final : public IoEngine {
     waiting_.push_back(&ready);
     bool is_ready = true;
     while (!ready()) {
+      if (ended_) {
+        is_ready = false;
+        break;
+      }
       if (deadline_ns == 0) {
         changed_.wait(guard);
         continue;
@@ -473,6 +487,8 @@ class ControlEngine final : public IoEngine {
   std::condition_variable changed_;
   /// What those wait for who sleep. Guarded by wait_mutex_.
   std::vector<const std::function<bool()>*> waiting_;
+  bool ended_ = false;  // Nothing changes any more. Guarded by wait_mutex_.
+  const std::shared_ptr<EngineGate> gate_ = std::make_shared<EngineGate>();
   std::atomic<int> callers_ = 0;  // Clients in wait().
   std::thread thread_;
 };

@@ -55,7 +55,8 @@ Status FutureCore::wait(const char* call, std::optional<std::chrono::nanoseconds
                             "then() with an executor of your own");
   }
   const std::uint64_t timeout_ns = timeout ? static_cast<std::uint64_t>(timeout->count()) : 0;
-  if (waiter_->wait([this] { return ready(); }, timeout_ns)) return {};
+  if (waiter_->wait([this] { return ready(); }, timeout_ns) || ready()) return {};
+  if (!timeout) return cancelled(std::string(call) + ": the cluster has ended without an outcome");
   return deadline_exceeded(std::string(call) + ": no outcome after " +
                            std::to_string(timeout_ns / 1'000'000) +
                            " ms; why() says what it waits for");

@@ -55,7 +55,7 @@ NetworkPort Apps::start(SiloId id) {
   auto made = std::make_unique<Silo>(std::move(wiring));
   Silo* const silo = silos_[id] = made.get();
   const std::string name = id == kHub ? "hub" : "actors" + std::to_string(host_of_silo(id));
-  doors_[id]->open(engine.spawn(name, std::move(made)), make_poke());
+  doors_[id]->open(engine.spawn(name, std::move(made)), make_poke(), actor::gate_of(engine));
   // What came before a word is looked at before it.
   return {&engine, doors_[id],
           [silo](SiloId other) {

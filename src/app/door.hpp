@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actor/actor.hpp"
+#include "actor/engine_gate.hpp"
 #include "app/envelope.hpp"
 
 namespace seaway::app {
@@ -29,10 +30,12 @@ class Door {
   };
 
   /// `poke` is any frame; the silo's actor looks here whenever it is sent one.
-  void open(actor::Address actor, Frame poke) {
+  /// `gate`: of the actor's engine, where it has threads.
+  void open(actor::Address actor, Frame poke, std::shared_ptr<actor::EngineGate> gate = nullptr) {
     std::lock_guard guard(mutex_);
     actor_ = std::move(actor);
     poke_ = std::move(poke);
+    gate_ = std::move(gate);
   }
   /// False once the silo has ended; `posted` is then what it was.
   bool post(Posted& posted) {
@@ -71,11 +74,14 @@ class Door {
   template <class Put>
   bool put(Put&& into) {
     bool was_empty = false;
+    actor::EngineStay stay;
     {
       std::lock_guard guard(mutex_);
       if (is_closed_) return false;
       was_empty = content_.envelopes.empty() && content_.posted.empty();
       into(content_);
+      // The silo may end once this is unlocked, and its engine with it.
+      if (was_empty) stay = actor::EngineStay(gate_.get());
     }
     if (was_empty) poke();
     return true;
@@ -86,6 +92,7 @@ class Door {
   bool is_closed_ = false;
   actor::Address actor_;
   Frame poke_;
+  std::shared_ptr<actor::EngineGate> gate_;
 };
 
 }  // namespace seaway::app

@@ -31,6 +31,7 @@ Session::Session(Wiring wiring, ClientOptions options)
       next_request_(wiring_.first_request) {
   if (wiring_.engine) {
     waiter_ = actor::make_engine_waiter(*wiring_.engine);
+    gate_ = actor::gate_of(*wiring_.engine);
   } else {
     is_debug_ = true;
   }
@@ -470,11 +471,13 @@ std::string Session::waiting() {
 
 void Session::close() { end(cancelled("client " + std::to_string(id()) + " has been closed")); }
 
+void Session::close_caller() {
+  std::lock_guard guard(caller_mutex_);
+  if (caller_) caller_->close();
+}
+
 void Session::end(Status why) {
-  {
-    std::lock_guard guard(caller_mutex_);
-    if (caller_) caller_->close();
-  }
+  close_caller();
   if (!wiring_.engine) {
     std::lock_guard guard(mutex_);
     end_ = why;
@@ -506,6 +509,7 @@ void Session::end(Status why) {
       asked.swap(asked_);
     }
     if (was_empty) actor_.send(poke_);
+    close_caller();  // One that was opened meanwhile.
   }
   std::ranges::sort(records, {}, [](const Record* record) { return record->id; });
   for (Record* record : records) finish(*record, why);

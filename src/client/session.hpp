@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "actor/engine.hpp"
+#include "actor/engine_gate.hpp"
 #include "actor/router.hpp"
 #include "base/frame.hpp"
 #include "base/ids.hpp"
@@ -279,6 +280,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void stop_timer(bool is_run, std::uint64_t id);
   Status closed_status();
   void end(Status why);
+  void close_caller();
   Result<std::shared_ptr<SpecRecord>> make_spec(const ArraySpec& spec);
   /// Of a slice without a record. A released one leaves none: its id was given out here.
   bool was_released(SliceId slice) const {
@@ -291,6 +293,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const Frame poke_;
   std::function<void()> flush_;  // Control thread only.
   std::shared_ptr<internal::Waiter> waiter_;
+  std::shared_ptr<actor::EngineGate> gate_;
   actor::Address actor_;
   std::atomic<bool> is_closed_ = false;
   std::atomic<bool> is_debug_ = false;
@@ -328,11 +331,14 @@ class Session : public std::enable_shared_from_this<Session> {
 template <class Append>
 bool Session::say(Append&& append) {
   bool was_empty = false;
+  actor::EngineStay stay;
   {
     std::lock_guard guard(mutex_);
     if (is_closed()) return false;
     was_empty = outbox_.empty();
     append(outbox_);
+    // The session may end once this is unlocked, and the engine with it.
+    if (was_empty) stay = actor::EngineStay(gate_.get());
   }
   // The actor empties the outbox before it looks at it, so that one poke is enough for all that is
   // said until then.

@@ -62,9 +62,8 @@ Cluster::State::~State() {
   arena->close();  // What still runs there reads and writes arrays, which end with their hosts.
   embedded->close_backends();
   // Actors first: they may still run programs.
-  embedded->detach_apps();
   for (const auto& worker : workers) worker->stop();
-  engine->stop();    // The control thread ends, and with it all actors.
+  engine->stop();    // The control thread ends, all actors with it, and the waits of others.
   embedded.reset();  // What the actors referred to; waits for what is just being compiled.
   engine.reset();
 }

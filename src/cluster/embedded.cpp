@@ -41,7 +41,7 @@ Embedded::Embedded(const EmbeddedOptions& options, actor::Engine& engine,
     }
     auto host = std::make_unique<device::HostActor>(
         host_options(options, island),
-        device::HostWiring{engine, router_, bulk_, natives_, events, std::move(arrival), nullptr,
+        device::HostWiring{engine, router_, *bulk_, natives_, events, std::move(arrival), nullptr,
                            nullptr, spills_.back().get()},
         *backends_.back());
     hosts_.push_back(host.get());
@@ -93,7 +93,8 @@ Result<Client> Embedded::connect(ClientOptions options, std::shared_ptr<void> ke
   client::Wiring wiring;
   wiring.engine = &engine_;
   wiring.router = &router_;
-  wiring.bulk = &bulk_;
+  wiring.bulk = bulk_.get();
+  wiring.owns = bulk_;
   wiring.client = ++last_client_;
   wiring.islands = options_.islands;
   wiring.hosts = options_.hosts;

@@ -101,7 +101,7 @@ class Embedded {
   const EmbeddedOptions& options() const { return options_; }
   actor::Router& router() { return router_; }
   const actor::Router& router() const { return router_; }
-  transport::LocalBulk& bulk() { return bulk_; }
+  transport::LocalBulk& bulk() { return *bulk_; }
   /// For tests, checkers and benchmarks; control thread, or while nothing runs.
   controller::ControllerCore& controller() { return controller_->core(); }
   const island::SchedulerCore& scheduler(IslandId island) const {
@@ -124,7 +124,8 @@ class Embedded {
   actor::Engine& engine_;
   events::EventStream& events_;
   actor::Router router_;
-  transport::LocalBulk bulk_;
+  /// Sessions outlive the cluster in the hands of arrays, and touch it.
+  const std::shared_ptr<transport::LocalBulk> bulk_ = std::make_shared<transport::LocalBulk>();
   function::NativeRegistry natives_;
   std::unique_ptr<program::SliceBinder> binder_;
   std::optional<transport::ClusterLinks> links_;  // Without: payload arrives at once.

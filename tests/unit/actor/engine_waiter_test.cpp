@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
 
 #include "actor/control_engine.hpp"
 #include "base/clock.hpp"
@@ -63,6 +66,38 @@ TEST_F(EngineWaiterTest, OnceDetachedItOutlivesItsEngine) {
   EXPECT_FALSE(waiter_->on_control_thread());
   EXPECT_FALSE(waiter_->wait([] { return false; }, 0));
   EXPECT_TRUE(waiter_->wait([] { return true; }, 0));
+}
+
+TEST_F(EngineWaiterTest, EndsTheWaitsOfOthersBeforeTheEngineEnds) {
+  for (int round = 0; round < 50; ++round) {
+    std::vector<std::thread> waiting;
+    std::atomic<int> begun = 0;
+    for (int i = 0; i < 3; ++i) {
+      waiting.emplace_back([&, waiter = waiter_] {
+        ++begun;
+        EXPECT_FALSE(waiter->wait([] { return false; }, 0));
+        waiter->notify();
+        EXPECT_FALSE(waiter->wait([] { return false; }, 0));
+      });
+    }
+    while (begun < 3) std::this_thread::yield();
+
+    engine_.reset();
+
+    for (std::thread& thread : waiting) thread.join();
+    engine_ = make_control_engine(clock_);
+    waiter_ = make_engine_waiter(*engine_);
+  }
+}
+
+TEST_F(EngineWaiterTest, CancelsAFutureThatAnEndedEngineLeaves) {
+  auto state = std::make_shared<internal::FutureState<int>>(waiter_);
+  const Future<int> future(state);
+  engine_.reset();
+
+  const Status status = future.get().status();
+
+  EXPECT_EQ(status, cancelled("Future::get: the cluster has ended without an outcome"));
 }
 
 }  // namespace
