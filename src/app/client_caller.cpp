@@ -23,8 +23,11 @@ ClientCaller::ClientCaller(std::uint32_t client, std::uint64_t tenant, Silo& hub
   door_->post([&hub, client, tenant] { hub.open_client(client, tenant); });
 }
 
-Status ClientCaller::closed() const {
-  return cancelled("client " + std::to_string(client_) + " has been closed");
+/// Of what comes behind the end of the session, or of its silo.
+Status ClientCaller::closed() {
+  std::lock_guard guard(mutex_);
+  return is_closed_ ? end_
+                    : cancelled("client " + std::to_string(client_) + ": the cluster has ended");
 }
 
 Status ClientCaller::take_place() {
@@ -151,8 +154,18 @@ void ClientCaller::watch(internal::Members members, Executor& executor,
 }
 
 void ClientCaller::close() {
-  if (is_closed_.exchange(true)) return;
-  door_->post([&hub = hub_, client = client_] { hub.close_client(client); });
+  end(cancelled("client " + std::to_string(client_) + " has been closed"));
+}
+
+void ClientCaller::end(Status why) {
+  {
+    std::lock_guard guard(mutex_);
+    if (is_closed_) return;
+    end_ = why;
+    is_closed_.store(true, std::memory_order_release);
+  }
+  door_->post(
+      [&hub = hub_, client = client_, why = std::move(why)] { hub.close_client(client, why); });
 }
 
 }  // namespace seaway::app

@@ -39,14 +39,17 @@ class ClientCaller final : public internal::Caller {
   const std::shared_ptr<internal::Waiter>& waiter() const override { return waiter_; }
   std::string to_string() const override { return "client " + std::to_string(client_); }
 
-  /// Ends the client's meshes. What it asks afterwards fails.
+  /// Ends the client's meshes and its calls. What it asks afterwards fails.
   void close() override;
+  /// The same, with the reason for which the session has ended: what it waits for gets `why`.
+  /// Counts once, whichever comes first. Any thread.
+  void end(Status why);
 
   /// On the hub's thread: what call() and send() left at the door.
   void run(Silo& hub, internal::CallOrder order);
 
  private:
-  Status closed() const;
+  Status closed();
   Status take_place();
   Status ask(std::function<void(Silo&)> work);
 
@@ -58,6 +61,7 @@ class ClientCaller final : public internal::Caller {
   std::atomic<std::uint32_t> asked_ = 0;
   std::atomic<std::uint64_t> watches_ = 0;
   std::mutex mutex_;
+  Status end_;      // Why it is closed.
   Status refused_;  // The first send that was refused since the last word of it.
   std::uint64_t refusals_ = 0;
 };

@@ -182,8 +182,8 @@ class Silo final : public actor::Actor {
   std::shared_ptr<SleepState> end_sleep(SleepState& state);
   /// Before the first call of a client.
   void open_client(std::uint32_t client, std::uint64_t tenant);
-  /// Ends the meshes of a client that goes, and fails its calls.
-  void close_client(std::uint32_t client);
+  /// Ends the meshes of a client that goes. Everything that it waits for gets `why`.
+  void close_client(std::uint32_t client, const Status& why);
   /// A client's watch: who is called for it.
   void keep_watch(std::uint64_t number, std::function<void(const Death&)> on_death);
 

@@ -214,23 +214,21 @@ void Silo::on_started(Envelope& envelope) {
   }
 }
 
-/// All members have said whether they live: so does the mesh, or none of them.
+/// All members have said whether they live: so does the mesh, or none of them. Whoever asked may
+/// have gone, and has an outcome then.
 void Silo::finish_spawn(OwnedMesh& owned) {
-  const std::shared_ptr<Spawned> spawned = std::move(owned.spawned);
-  owned.spawned.reset();
+  const std::shared_ptr<Spawned> spawned = std::exchange(owned.spawned, nullptr);
   const std::shared_ptr<const internal::MeshInfo> mesh = owned.mesh;
   const Status failure = owned.failure;
   if (owned.is_ending) {
     if (owned.not_done == 0) forget_owned(mesh->id);
-    spawned->complete(actor_lost("its parent has ended"));
-    return;
-  }
-  if (!failure.ok()) {
+    if (spawned) spawned->complete(actor_lost("its parent has ended"));
+  } else if (!failure.ok()) {
     end_owned(owned, failure);
-    spawned->complete(failure);
-    return;
+    if (spawned) spawned->complete(failure);
+  } else if (spawned) {
+    spawned->complete(mesh);
   }
-  spawned->complete(mesh);
 }
 
 void Silo::stop_member(const OwnedMesh& owned, std::uint32_t index, std::uint64_t until_ns,
@@ -521,21 +519,23 @@ void Silo::open_client(std::uint32_t client, std::uint64_t tenant) {
   client_tenants_[client] = tenant;
 }
 
-void Silo::close_client(std::uint32_t client) {
+void Silo::close_client(std::uint32_t client, const Status& why) {
   std::vector<std::uint64_t> meshes;
   for (const auto& [id, owned] : owned_) {
     if (!owned.owner && owned.mesh->client == client && !owned.is_ending) meshes.push_back(id);
   }
   for (const std::uint64_t mesh : meshes) {
     const auto found = owned_.find(mesh);
-    if (found != owned_.end()) {
-      end_owned(found->second, cancelled("client " + std::to_string(client) + " has ended"));
-    }
+    if (found == owned_.end()) continue;
+    // Its hosts or the hub may not answer any more.
+    const std::shared_ptr<Spawned> spawned = std::exchange(found->second.spawned, nullptr);
+    end_owned(found->second, cancelled("client " + std::to_string(client) + " has ended"));
+    if (spawned) spawned->complete(why);
   }
   calls_.for_each([&](Call& call) {
     if (call.caller || call.client != client) return;
     withdraw(call);
-    close_call(call, cancelled("client " + std::to_string(client) + ", who asked, has ended"), 0);
+    close_call(call, why, 0);
   });
   // Its executors may be gone already.
   watches_.erase(watches_.lower_bound(std::uint64_t{client} << 32),

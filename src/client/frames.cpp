@@ -61,6 +61,12 @@ wire::ClientRecord::Kind to_wire(Said::Kind kind) {
 
 }  // namespace
 
+Status controller_lost(ClientId client, const std::string& reason) {
+  return {StatusCode::kControllerRestarted,
+          "client " + std::to_string(client) + " has lost its controller: " + reason +
+              "; what was in flight may have run or not: connect anew"};
+}
+
 Frame poke() {
   return make(0, [](wire::Message::Builder message) { message.setPoke(); });
 }
@@ -250,10 +256,7 @@ void on_peer(wire::Peer::Reader peer, Session& session) {
   const auto role = static_cast<actor::Role>(peer.getRole());
   if (!peer.getLost()) return;
   if (role == actor::Role::kController) {
-    session.lose({StatusCode::kControllerRestarted,
-                  "client " + std::to_string(session.id()) +
-                      " has lost its controller: " + peer.getMessage().cStr() +
-                      "; what was in flight may have run or not: connect anew"});
+    session.lose(controller_lost(session.id(), peer.getMessage().cStr()));
   } else if (role == actor::Role::kHost) {
     session.wiring().router->send(actor::Role::kController, 0,
                                   complaint(session.id(), peer.getIndex(), peer.getEpoch()));

@@ -39,6 +39,9 @@ Frame taken(ClientId client, std::uint64_t request, std::uint32_t offer);
 /// That `host`, in its life `epoch`, cannot be reached.
 Frame complaint(ClientId client, HostId host, std::uint32_t epoch);
 
+/// Why a session ends: its controller is gone, or refuses this client.
+Status controller_lost(ClientId client, const std::string& reason);
+
 /// One `runs` frame of records without frames among them. `arguments` are those of all its runs.
 Frame runs(ClientId client, std::span<const Said> said, std::span<const ArrayId> arguments);
 

@@ -55,7 +55,7 @@ Actors::Actors(actor::Engine& engine, Peers& peers, ActorsOptions options)
   auto silo = std::make_unique<app::Silo>(std::move(wiring));
   silo_ = silo.get();
   const Frame poke = Frame::make(1, [](auto words) { words[0] = 0; });
-  door_->open(engine.spawn("actors", std::move(silo)), poke);
+  door_->open(engine.spawn("actors", std::move(silo)), poke, actor::gate_of(engine));
 }
 
 Actors::~Actors() { *is_here_ = false; }
@@ -67,7 +67,23 @@ Result<std::shared_ptr<app::ClientCaller>> Actors::open() {
   }
   const auto tenant =
       options_.tenant_of ? options_.tenant_of(options_.name.index) : transport::kNoTenant;
-  return std::make_shared<app::ClientCaller>(options_.name.index, tenant, *silo_);
+  auto caller = std::make_shared<app::ClientCaller>(options_.name.index, tenant, *silo_);
+  std::lock_guard guard(caller_mutex_);
+  caller_ = caller;
+  return caller;
+}
+
+void Actors::end_calls(const Status& why) {
+  std::shared_ptr<app::ClientCaller> caller;
+  {
+    std::lock_guard guard(caller_mutex_);
+    caller = caller_.lock();
+  }
+  if (caller) caller->end(why);
+}
+
+void Actors::lose(ProcessId process, const Status& why) {
+  options_.lose ? options_.lose(process, why) : peers_.begin_anew(process, why);
 }
 
 SiloId Actors::silo_of(const RoleName& name) const {
@@ -251,7 +267,7 @@ void Actors::read(Event& event) {
     status = app::authorize_client_batch(*batch, {client, batch->from, tenant}, hosts());
   }
   if (!status.ok()) {
-    return peers_.begin_anew(event.from, status);
+    return lose(event.from, status);
   }
   for (const app::SiloNews& news : batch->news) {
     if (event.from != process_of({Role::kController, 0}, options_.shape)) break;
@@ -273,11 +289,11 @@ void Actors::relay(const Event& event) {
   const SiloId to = event.silo;
   if (!is_hub() || !is_client(to) || epoch(to) == 0) return;
   if (Status status = check_sender(event); !status.ok()) {
-    return peers_.begin_anew(event.from, status);
+    return lose(event.from, status);
   }
   if (role_of(event.from, options_.shape).role != Role::kClient) {
-    return peers_.begin_anew(event.from, protocol_error("process " + text(event.from) +
-                                                        " may not send through the hub"));
+    return lose(event.from,
+                protocol_error("process " + text(event.from) + " may not send through the hub"));
   }
   // A client of another tenant is treated as one that does not exist.
   if (event.tenant != tenant_of(to)) return;

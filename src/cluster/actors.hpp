@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct ActorsOptions {
   std::function<transport::TenantKey(std::uint32_t client)> tenant_of = {};
   /// In whose sessions members put arrays and execute programs.
   std::function<Result<Client>(std::uint32_t client)> client_of = {};
+  /// A process has broken the protocol: it loses this one, or its session. Empty: their
+  /// conversation begins anew.
+  std::function<void(transport::ProcessId, const Status& why)> lose = {};
   /// Of what waits behind an array that is early; more, and that array has an error.
   std::size_t waiting_max = 65'536;
   std::size_t waiting_bytes_max = std::size_t{64} << 20;
@@ -64,10 +68,10 @@ class Actors final : public app::Network {
   /// A client's: the end of its calls. Any thread. Errors: kResourceExhausted when there have been
   /// too many clients in this life of the cluster for one more that uses actors.
   Result<std::shared_ptr<app::ClientCaller>> open();
+  /// A client's: its session has ended. What its calls wait for gets `why`.
+  void end_calls(const Status& why);
   /// Says what there is to say, before this process leaves.
   void finish() { silo_->receive({}); }
-  /// Before the engine stops: nothing of it is touched by futures any more. Any thread.
-  void detach() { waiter_->detach(); }
 
   // Network.
   void send(app::SiloId from, app::SiloId to, std::vector<app::Envelope>& batch) override;
@@ -121,6 +125,7 @@ class Actors final : public app::Network {
   void set_epoch(app::SiloId silo, std::uint32_t epoch);
   void send_frames(app::SiloId to, std::span<app::Envelope> batch);
   void send_instead(app::SiloId to, const app::Envelope& envelope, const Status& why);
+  void lose(transport::ProcessId process, const Status& why);
 
   actor::Engine& engine_;
   Peers& peers_;
@@ -129,6 +134,8 @@ class Actors final : public app::Network {
   std::shared_ptr<internal::Waiter> waiter_;
   std::shared_ptr<app::Door> door_;
   app::Silo* silo_ = nullptr;  // Owned by the engine, as all actors.
+  std::mutex caller_mutex_;
+  std::weak_ptr<app::ClientCaller> caller_;  // Guarded by caller_mutex_.
   std::map<app::SiloId, std::uint32_t> epochs_;
   std::map<app::SiloId, transport::TenantKey> tenants_;  // Of the clients that are connected.
   std::deque<Event> events_;

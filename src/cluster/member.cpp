@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "base/probe.hpp"
+#include "client/frames.hpp"
 #include "client/session.hpp"
 #include "cluster/door.hpp"
 #include "cluster/member_messages.hpp"
@@ -95,7 +96,7 @@ void Member::play(const BackendFactory& make_backend) {
       options.hosts = shape_.hosts;
       auto role = std::make_unique<device::HostActor>(
           options,
-          device::HostWiring{engine, router_, bulk_, wiring_.natives, wiring_.events, nullptr,
+          device::HostWiring{engine, router_, *bulk_, wiring_.natives, wiring_.events, nullptr,
                              wiring_.near, wiring_.data, wiring_.spill},
           *backend_);
       host_ = role.get();
@@ -139,7 +140,12 @@ void Member::lose(const RoleName& peer, const Status& why) {
   ++counts_.malformed;
   // Not within what its conversation is about to do.
   wiring_.engine.post([this, peer, why, here = std::weak_ptr<bool>(is_here_)] {
-    if (!here.expired()) peers_->begin_anew(peer, why);
+    if (here.expired()) return;
+    if (peer.role == Role::kClient && options_.end_session) {
+      options_.end_session(process_of(peer, shape_), why);
+    } else {
+      peers_->begin_anew(peer, why);
+    }
   });
 }
 
@@ -153,6 +159,9 @@ void Member::begin_actors() {
   actors.seed = options_.seed;
   actors.types = options_.types;
   actors.tenant_of = options_.tenant_of;
+  actors.lose = [this](transport::ProcessId process, const Status& why) {
+    lose(role_of(process, shape_), why);
+  };
   actors.client_of = [this](std::uint32_t client) -> Result<Client> {
     if (delegates_) return delegates_->client_of(client);
     return invalid_argument("only actors in hosts' processes have sessions");
@@ -280,6 +289,12 @@ void Member::on_news(const PeerNews& news) {
 
 void Member::tell_role(const PeerNews& news) {
   if (options_.on_peer) options_.on_peer(news);
+  const bool ends_session =
+      options_.name.role == Role::kClient && news.is_lost && news.name.role == Role::kController;
+  if (actors_ && ends_session) {
+    // Before its calls hear of the loss itself, which is less than the reason.
+    actors_->end_calls(client::frames::controller_lost(options_.name.index, news.reason));
+  }
   if (actors_) actors_->on_news(news);
   if (relay_ && news.is_lost && news.name.role != Role::kIsland) {
     relay_->on_gone(actors_->silo_of(news.name), news.life);
@@ -372,7 +387,8 @@ Result<Client> Member::connect(ClientOptions options, std::shared_ptr<void> keep
   client::Wiring wiring;
   wiring.engine = &wiring_.engine;
   wiring.router = &router_;
-  wiring.bulk = &bulk_;
+  wiring.bulk = bulk_.get();
+  wiring.owns = bulk_;
   wiring.client = options_.name.index;
   wiring.islands = shape_.islands;
   wiring.hosts = shape_.hosts;

@@ -79,6 +79,9 @@ struct MemberOptions {
   /// The tenant that an admitted client works for; of a client's process, its own. May be empty:
   /// all clients are of one tenant, whatever name it has.
   std::function<transport::TenantKey(ClientId client)> tenant_of;
+  /// Of the controller: a client's process has broken the protocol. Ends its session; the client
+  /// gets `why`. Empty: their conversation begins anew.
+  std::function<void(transport::ProcessId process, const Status& why)> end_session = {};
   /// More about why another one is lost; empty: nothing. May be empty itself.
   std::function<std::string(const RoleName& name)> explain_loss;
 };
@@ -136,7 +139,7 @@ class Member {
   /// Which life of the controller it serves; 0: none yet. For checkers.
   std::uint32_t controller_life() const { return controller_life_; }
   actor::Router& router() { return router_; }
-  transport::LocalBulk& bulk() { return bulk_; }
+  transport::LocalBulk& bulk() { return *bulk_; }
   /// The core of the role that this one plays; null for the others. For checkers.
   controller::ControllerCore* controller() { return controller_ ? &controller_->core() : nullptr; }
   /// See ControllerActor::explain; of the controller's.
@@ -184,7 +187,8 @@ class Member {
   const Shape shape_;
   const MemberWiring wiring_;
   actor::Router router_;
-  transport::LocalBulk bulk_;
+  /// A session outlives its process in the hands of arrays, and touches it.
+  const std::shared_ptr<transport::LocalBulk> bulk_ = std::make_shared<transport::LocalBulk>();
   std::unique_ptr<Peers> peers_;
   std::unique_ptr<Actors> actors_;
   std::unique_ptr<Delegates> delegates_;  // Of a host,

@@ -132,7 +132,6 @@ Process::State::~State() {
     if (member) member->end_data();
     wires.use(nullptr);
   });
-  if (member && member->actors()) member->actors()->detach();
   engine->stop();
   member.reset();
 }
@@ -329,6 +328,7 @@ Status Process::State::play(device::Compiler compiler) {
     const auto found = client_tenants.find(client);
     return found == client_tenants.end() ? transport::kNoTenant : found->second;
   };
+  if (is_controller()) wanted.end_session = std::bind_front(&State::end_session, this);
   if (options.name.role == Role::kClient) {
     wanted.explain_loss = [this](const RoleName& lost) {
       const Status why = wires.failure(process_of(lost, shape()));

@@ -10,6 +10,7 @@
 
 #include "actor/seeded_engine.hpp"
 #include "actor/seeded_process.hpp"
+#include "cluster/actors.hpp"
 #include "device/cpu_backend.hpp"
 #include "transport/simulated_wire.hpp"
 
@@ -22,6 +23,7 @@ constexpr std::uint64_t kMs = 1'000'000;
 const RoleName kController{Role::kController, 0};
 const RoleName kScheduler{Role::kIsland, 0};
 const RoleName kHost{Role::kHost, 0};
+const RoleName kClient{Role::kClient, 1};
 const RoleName kAnnex1{Role::kAnnex, actor::annex_of(0, 1)};
 const RoleName kAnnex2{Role::kAnnex, actor::annex_of(0, 2)};
 
@@ -87,7 +89,13 @@ class MemberTest : public testing::Test {
     wanted.cluster = options();
     wanted.name = name;
     wanted.life = node.life;
+    wanted.has_actors = has_actors_;
     wanted.on_orphaned = [&node] { ++node.orphaned; };
+    if (name == kController) {
+      wanted.end_session = [this](transport::ProcessId process, const Status& why) {
+        ended_[process] = why;
+      };
+    }
     node.member = std::make_unique<Member>(
         std::move(wanted), MemberWiring{*node.process, wires, events_, natives_},
         [this, &node](IslandId, std::function<void()> on_progress) {
@@ -123,6 +131,8 @@ class MemberTest : public testing::Test {
   function::NativeRegistry natives_;
   function::TbbParallelism arena_{1};
   std::map<RoleName, Node> nodes_;
+  bool has_actors_ = false;
+  std::map<transport::ProcessId, Status> ended_;  // Sessions, by the controller.
 };
 
 TEST_F(MemberTest, AHostJoinsWhenAllItsAnnexesAreThere) {
@@ -225,6 +235,53 @@ TEST_F(MemberTest, AnAnnexThatHasLostItsControllerBeginsAnew) {
   for (const RoleName& name : {kScheduler, kHost, kAnnex1, kAnnex2}) {
     EXPECT_EQ(nodes_[name].orphaned, 1) << to_string(name);
   }
+}
+
+TEST_F(MemberTest, EndsTheSessionOfAClientThatBreaksTheProtocol) {
+  start_all();
+  start(kClient);
+  pass();
+
+  nodes_[kClient].member->router().send(Role::kController, 0,
+                                        Frame::make(1, [](auto words) { words[0] = UINT64_MAX; }));
+  pass();
+
+  const auto ended = ended_.find(process_of(kClient, Shape(options())));
+  ASSERT_NE(ended, ended_.end());
+  EXPECT_EQ(ended->second.code(), StatusCode::kProtocolError) << ended->second.to_string();
+  EXPECT_FALSE(is_orphaned(kHost));
+}
+
+TEST_F(MemberTest, CompletesWhatAClientWaitsForWhenItsControllerIsLost) {
+  has_actors_ = true;
+  start_all();
+  start(kClient);
+  pass();
+  const auto caller = nodes_[kClient].member->actors()->open().value();
+  auto type = std::make_shared<internal::ActorTypeInfo>();
+  type->name = "Quiet";
+  internal::SpawnOrder order;
+  order.type = std::move(type);
+  order.placement.hosts = {0};
+  order.name = "named";
+
+  // The hub never answers.
+  wires_.detach(process_of(kController, Shape(options())), false);
+  end(nodes_[kController]);
+  const auto spawned = caller->spawn(std::move(order));
+  const auto found = caller->find("other");
+  for (int i = 0; i < 10; ++i) pass();
+
+  for (const auto* future : {&spawned, &found}) {
+    ASSERT_TRUE(future->ready());
+    const Status status = future->get().status();
+    EXPECT_EQ(status.code(), StatusCode::kControllerRestarted) << status.to_string();
+    EXPECT_NE(status.message().find("client 1 has lost its controller: the controller"),
+              std::string::npos)
+        << status.to_string();
+  }
+  const Status later = caller->find("late").get().status();
+  EXPECT_EQ(later.code(), StatusCode::kControllerRestarted) << later.to_string();
 }
 
 }  // namespace

@@ -275,8 +275,11 @@ TEST_F(ActorsOverProcesses, NamesFailWhenTheControllerIsLost) {
   const auto named = client.spawn<Counter>(SpawnOptions(hosts).named("after"), 0);
   const auto found = client.find<Counter>("before");
 
-  EXPECT_FALSE(named.ok());  // At once, or when the loss is known.
-  EXPECT_FALSE(found.ok());
+  for (const Status& status : {named.status(), found.status()}) {
+    EXPECT_EQ(status.code(), StatusCode::kControllerRestarted) << status.to_string();
+    EXPECT_NE(status.message().find("has lost its controller: the controller "), std::string::npos)
+        << status.to_string();
+  }
 }
 
 TEST_F(ActorsOverProcesses, OfAHostThatEndsBeginAnewOnAnother) {
