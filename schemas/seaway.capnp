@@ -184,8 +184,8 @@ struct View {
   lastStamp @1 :UInt64;
   # For schedulers, who are told everything that is unfinished:
   launches @2 :LaunchBatch;
-  plans @4 :List(Data);
-  # A PartPlan each: all that launches may name, and no others.
+  plans @4 :List(UInt64);
+  # Ids of all that launches may name, and no others. Each came before, in a DefinePlan.
   named @3 :List(UInt64);
   # Arrays that a client or a run may still name.
   life @5 :UInt32;

@@ -11,7 +11,7 @@
 #include "actor/actor.hpp"
 #include "base/ids.hpp"
 #include "seaway/status.hpp"
-#include "transport/bulk_lane.hpp"
+#include "transport/lane.hpp"
 
 namespace seaway::actor {
 

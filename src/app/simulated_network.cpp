@@ -12,12 +12,20 @@ namespace seaway::app {
 namespace {
 
 constexpr std::uint64_t kPauseStream = 0x7061757365730000;
+constexpr std::uint64_t kPacketStream = 0x7061636b65747300;
 constexpr std::uint64_t kReconnectNsMax = 2'000'000;
 /// Instead of heartbeats, for a world in which nothing happens any more is at its end.
 constexpr std::uint64_t kKeepaliveNs = 20'000'000;
 /// More than any world of actors has under way: what limits it are mailboxes.
 constexpr std::size_t kFramesMax = std::size_t{1} << 24;
 constexpr std::size_t kBytesMax = std::size_t{1} << 32;
+constexpr std::size_t kCreditPackets = 32;
+
+/// In half of all worlds an ordinary batch takes several packets.
+std::size_t draw_packet_bytes(std::uint64_t seed) {
+  RandomStream draws(seed, kPacketStream);
+  return draws.below(2) == 0 ? transport::kPacketFrameBytesMax : std::size_t{64} << draws.below(4);
+}
 
 std::string name_of(SiloId silo) {
   return silo == kHub ? "the hub" : "host " + std::to_string(host_of_silo(silo));
@@ -61,6 +69,7 @@ SimulatedNetwork::SimulatedNetwork(actor::Engine& engine, std::uint32_t silos, O
                engine_.schedule(at_ns, std::move(work));
              }),
       pauses_(options.seed, kPauseStream),
+      packet_bytes_(draw_packet_bytes(options.seed)),
       silos_(silos),
       is_here_(std::make_shared<bool>(true)) {
   for (SiloId self = 0; self < silos; ++self) {
@@ -119,9 +128,11 @@ void SimulatedNetwork::begin_conversation(SiloId self, SiloId other) {
   options.epoch = silos_[self].epoch;
   options.peer = name_of(other);
   options.peer_epoch_min = own.epoch_min;
-  options.frames_max = kFramesMax;
-  options.bytes_max = kBytesMax;
-  options.acknowledge_every = 16;
+  options.control.frames_max = kFramesMax;
+  options.control.waiting_bytes_max = kBytesMax;
+  options.control.acknowledge_every = 16;
+  options.control.packet_bytes = packet_bytes_;
+  options.control.credit_bytes = kCreditPackets * packet_bytes_;
   own.conversation = std::make_unique<transport::Conversation>(std::move(options), now_ns());
   own.reader = transport::PacketReader();
   own.beside.clear();
@@ -148,7 +159,8 @@ void SimulatedNetwork::on_bytes(SiloId self, SiloId other, std::span<const std::
     auto packet = own.reader.next();
     if (!packet.ok()) {
       // This connection is of no use, another one is.
-      own.conversation->disconnected();
+      own.conversation->unreadable(packet.status(), own.reader.is_refusal());
+      if (own.conversation->has_ended()) break;
       wires_.close(self, other);
       reconnect(self, other);
       break;

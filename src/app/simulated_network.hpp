@@ -114,6 +114,7 @@ class SimulatedNetwork {
   const Options options_;
   transport::SimulatedWires wires_;
   RandomStream pauses_;
+  const std::size_t packet_bytes_;  // Of a frame in one packet.
   std::vector<SiloState> silos_;
   std::vector<std::unique_ptr<End>> ends_;
   Counts counts_;

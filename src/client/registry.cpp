@@ -79,6 +79,18 @@ Result<std::shared_ptr<SpecRecord>> Session::make_spec(const ArraySpec& spec) {
   return record;
 }
 
+namespace {
+
+/// `frame` is on its way to all hosts; `what` names it for people.
+Status check_fits(const Frame& frame, std::uint64_t bytes_max, const std::string& what,
+                  const char* advice) {
+  if (frame.size_bytes() <= bytes_max) return {};
+  return resource_exhausted(what + " refused: it has " + std::to_string(frame.size_bytes()) +
+                            " bytes; the limit is " + std::to_string(bytes_max) + ": " + advice);
+}
+
+}  // namespace
+
 Status Session::ensure_defined(SpecRecord& spec) {
   if (spec.is_defined.load(std::memory_order_acquire)) return {};
   const std::uint64_t request = next_request_.fetch_add(1, std::memory_order_relaxed);
@@ -129,10 +141,13 @@ Result<std::shared_ptr<FunctionRecord>> Session::define_function(
   function->info.id = next_id();
   if (function->info.id == 0) return no_ids();
   if (wiring_.engine) {
-    Status status = function->registration.begin(*this, function->info.id,
-                                                 "function \"" + function->info.name + "\"");
+    Frame frame = frames::define_function(id(), *function);
+    const std::string what = "function \"" + function->info.name + "\"";
+    Status status =
+        check_fits(frame, wiring_.frame_bytes_max, what, "split it into several");
+    if (status.ok()) status = function->registration.begin(*this, function->info.id, what);
     if (!status.ok()) return status;
-    say_frame(frames::define_function(id(), *function));
+    say_frame(std::move(frame));
   }
   auto record = std::make_shared<FunctionRecord>();
   record->definition = std::move(function);
@@ -208,10 +223,15 @@ Result<std::shared_ptr<ProgramRecord>> Session::define_program(
     program->specs.push_back(std::move(*interned));
   }
   if (!wiring_.engine) return program;
+  Frame frame = frames::define_program(id(), program->graph);
+  const std::string what = "program \"" + program->name + "\"";
   Status status =
-      program->registration.begin(*this, program->graph.id, "program \"" + program->name + "\"");
+      check_fits(frame, wiring_.frame_bytes_max,
+                 what + " of " + std::to_string(program->graph.nodes.size()) + " nodes",
+                 "put loops into functions, or use several programs");
+  if (status.ok()) status = program->registration.begin(*this, program->graph.id, what);
   if (!status.ok()) return status;
-  say_frame(frames::define_program(id(), program->graph));
+  say_frame(std::move(frame));
   return program;
 }
 

@@ -31,6 +31,7 @@
 #include "seaway/client.hpp"
 #include "transport/bulk.hpp"
 #include "transport/data_plane.hpp"
+#include "transport/packet.hpp"
 
 namespace seaway::client {
 
@@ -47,6 +48,7 @@ struct Wiring {
   std::function<Result<std::shared_ptr<internal::Caller>>()> open_caller = {};
   std::uint32_t islands = 1, hosts = 1, devices = 1;  // Hosts and devices of each island.
   bool is_process = false;                            // The other roles are in other processes.
+  std::uint64_t frame_bytes_max = transport::kUserFrameBytesMax;
   transport::DataPlane* data = nullptr;  // How large values come and go then; null: as others.
   /// Hands a part of a file over to `host`, where array `array` lies in it from then on. `done`, on
   /// the control thread: an error when that cannot be. Empty: it cannot.
@@ -126,6 +128,7 @@ class Session : public std::enable_shared_from_this<Session> {
   /// The slice that `mesh` names; null for a mesh without one. Errors: kInvalidArgument when it is
   /// not this client's or was released.
   Result<std::shared_ptr<SliceRecord>> find_slice(const Mesh& mesh);
+  /// Errors of this and the next ones: kResourceExhausted above Wiring::frame_bytes_max.
   Result<std::shared_ptr<FunctionRecord>> define_function(
       std::shared_ptr<FunctionDefinition> function, std::optional<Mesh> mesh = {},
       CallSpecs specs = {});

@@ -20,8 +20,6 @@ using transport::ProcessId;
 
 namespace {
 
-/// Of one frame; a packet takes 16 MiB, and has some bytes of its own.
-constexpr std::size_t kFrameBytesMax = (std::size_t{16} << 20) - 4096;
 /// Ids of a silo's calls and meshes begin anew after so many lives, when nobody remembers what was
 /// in the first of them.
 constexpr std::uint32_t kLivesMax = 4095;
@@ -324,7 +322,7 @@ void Actors::send_frames(SiloId to, std::span<Envelope> batch) {
   if (batch.empty()) return;
   Frame frame =
       app::encode_batch(self_, batch, engine_.clock().now_ns(), {nullptr, nullptr, arrays_});
-  if (frame.size_bytes() <= kFrameBytesMax) {
+  if (frame.size_bytes() <= options_.frame_bytes_max) {
     if (arrays_) arrays_->commit();
     return peers_.send_to_silo(process_of_silo(to), to, std::move(frame));
   }
@@ -336,7 +334,7 @@ void Actors::send_frames(SiloId to, std::span<Envelope> batch) {
   send_instead(to, batch.front(),
                resource_exhausted("a message of " + text(frame.size_bytes()) + " bytes to " +
                                   app::silo_name(to, hosts()) + "; the limit is " +
-                                  text(kFrameBytesMax) + ": send it in parts"));
+                                  text(options_.frame_bytes_max) + ": send it in parts"));
 }
 
 void Actors::send_instead(SiloId to, const Envelope& envelope, const Status& why) {

@@ -40,7 +40,8 @@ struct ActorsOptions {
   std::function<void(transport::ProcessId, const Status& why)> lose = {};
   /// Of what waits behind an array that is early; more, and that array has an error.
   std::size_t waiting_max = 65'536;
-  std::size_t waiting_bytes_max = std::size_t{64} << 20;
+  std::size_t waiting_bytes_max = 2 * transport::kUserFrameBytesMax;
+  std::size_t frame_bytes_max = transport::kUserFrameBytesMax;  // Of a message.
 };
 
 /// The silo of a host or an annex runs its members; that of a client has its ends of calls; that of

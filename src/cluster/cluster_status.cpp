@@ -14,6 +14,8 @@ namespace {
 
 using actor::Role;
 
+constexpr std::uint64_t kMs = 1'000'000;
+
 std::string_view word_of(Role role) {
   switch (role) {
     case Role::kController:
@@ -75,6 +77,15 @@ std::string status_json(const ClusterFacts& facts, const Enrolment& enrolment, M
   for (const Enrolment::Place& place : enrolment.places()) {
     text += (std::exchange(is_first, false) ? "" : ",") + json(place, Shape(facts.cluster));
   }
+  text += "],\"stalled_channels\":[";
+  is_first = true;
+  for (const Peers::Stalled& channel : member.stalled()) {
+    text += (std::exchange(is_first, false) ? "{\"peer\":" : ",{\"peer\":") +
+            events::quoted(to_string(channel.peer)) +
+            ",\"frames\":" + std::to_string(channel.frames) +
+            ",\"bytes\":" + std::to_string(channel.bytes) +
+            ",\"for_ms\":" + std::to_string(channel.for_ns / kMs) + "}";
+  }
   return text + "],\"each_island\":" + core.islands_text() + ",\"work\":{" + core.figures() + "}}";
 }
 
@@ -82,6 +93,13 @@ void explain(Member& member, RunId run, const std::function<void(Result<std::str
   const auto answers = std::make_shared<Answers>();
   answers->done = done;
   std::vector<RunId> runs = {run};
+  // Behind such a channel everything waits.
+  for (const Peers::Stalled& channel : member.stalled()) {
+    answers->texts.push_back(
+        "channel to " + to_string(channel.peer) + " is stalled: " + std::to_string(channel.frames) +
+        " frames of " + std::to_string(channel.bytes) + " bytes wait, none was acknowledged for " +
+        std::to_string(channel.for_ns / kMs) + " ms\n");
+  }
   if (run == 0) {
     answers->texts.push_back(member.controller()->waiting());
     runs = member.controller()->unfinished_runs(kExplainedRunsMax);

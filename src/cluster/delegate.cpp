@@ -9,13 +9,6 @@ namespace seaway::cluster {
 
 using actor::Role;
 
-namespace {
-
-/// Of one frame on the control lane; a packet takes 16 MiB, and words have bytes of their own.
-constexpr std::size_t kFrameBytesMax = std::size_t{15} << 20;
-
-}  // namespace
-
 Delegate::Delegate(actor::Engine& engine, Peers& peers, transport::ProcessId client,
                    const client::DelegateName& name)
     : engine_(engine),
@@ -61,12 +54,12 @@ void Delegate::relay(Role role, std::uint32_t index, Frame frame, transport::Lan
   if (!session_) return;
   // Payload, for a host.
   if (role == Role::kHost) return peers_.send_relayed(client_, 1 + index, std::move(frame), lane);
-  if (frame.size_bytes() <= kFrameBytesMax) return say(std::move(frame));
+  if (frame.size_bytes() <= transport::kUserFrameBytesMax) return say(std::move(frame));
   // One frame less would go unnoticed; the end of the session does not.
   engine_.post([session = session_, bytes = frame.size_bytes()] {
     session->lose(resource_exhausted("an actor in a host's process has said " +
                                      std::to_string(bytes) + " bytes at once; the limit is " +
-                                     std::to_string(kFrameBytesMax) +
+                                     std::to_string(transport::kUserFrameBytesMax) +
                                      ": let the client capture a program that large"));
   });
 }

@@ -28,6 +28,7 @@
 #include "store/spill_file.hpp"
 #include "transport/bulk.hpp"
 #include "transport/link.hpp"
+#include "transport/packet.hpp"
 
 namespace seaway::cluster {
 
@@ -48,6 +49,8 @@ struct EmbeddedOptions {
   island::Policy policy = island::Policy::kFifo;
   transport::LinkOptions links;  // Between islands, in each direction; shared by all tenants.
   std::uint32_t events = 16384;  // How many the stream keeps; few enough to stay in a cache.
+  /// Most bytes of what a user makes as one frame: a program, a function, a message of actors.
+  std::uint64_t frame_bytes = transport::kUserFrameBytesMax;
   std::uint32_t runs_in_flight = 256;
   std::uint32_t runs_shared_in_flight = 8;
   std::uint32_t definitions = 100'000;  // Live functions, programs, specs and slices of a client.

@@ -35,6 +35,7 @@ Member::Member(MemberOptions options, MemberWiring wiring, const BackendFactory&
   peers.tap = options_.tap;
   peers.heartbeat_ns = options_.heartbeat_ns;
   peers.silence_max_ns = options_.silence_ns;
+  peers.control = options_.control;
   peers.bulk = options_.bulk;
   peers.tells_of_strangers = options_.clients_max == 0;
   if (options_.name.role == Role::kController) {
@@ -61,6 +62,19 @@ Member::Member(MemberOptions options, MemberWiring wiring, const BackendFactory&
 
 Member::~Member() = default;
 
+/// Nothing ends in a role that has ended.
+actor::OffloadOptions Member::offload() const {
+  actor::OffloadOptions options = wiring_.offload;
+  if (!options.offload) return options;
+  options.offload = [offload = options.offload, here = std::weak_ptr<bool>(is_here_)](
+                        std::function<void()> work, std::function<void()> then) {
+    offload(std::move(work), [here, then = std::move(then)] {
+      if (!here.expired()) then();
+    });
+  };
+  return options;
+}
+
 void Member::play(const BackendFactory& make_backend) {
   const RoleName& name = options_.name;
   actor::Engine& engine = wiring_.engine;
@@ -70,6 +84,7 @@ void Member::play(const BackendFactory& make_backend) {
       controller::ControllerOptions options = controller_options(options_.cluster);
       options.has_members = true;
       options.life = options_.life;
+      options.offload = offload();
       auto role = std::make_unique<controller::ControllerActor>(options, *binder_, router_,
                                                                 engine.clock(), wiring_.events);
       controller_ = role.get();
@@ -85,6 +100,7 @@ void Member::play(const BackendFactory& make_backend) {
           std::make_unique<island::SchedulerActor>(name.index, scheduler_options(options_.cluster),
                                                    router_, engine.clock(), wiring_.events, true);
       scheduler_ = role.get();
+      scheduler_->use(offload());
       return router_.bind(name.role, name.index,
                           engine.spawn("scheduler" + std::to_string(name.index), std::move(role)));
     }
@@ -96,8 +112,8 @@ void Member::play(const BackendFactory& make_backend) {
       options.hosts = shape_.hosts;
       auto role = std::make_unique<device::HostActor>(
           options,
-          device::HostWiring{engine, router_, *bulk_, wiring_.natives, wiring_.events, nullptr,
-                             wiring_.near, wiring_.data, wiring_.spill},
+          device::HostWiring{engine, router_, bulk_, wiring_.natives, wiring_.events, nullptr,
+                             wiring_.near, wiring_.data, wiring_.spill, offload()},
           *backend_);
       host_ = role.get();
       return router_.bind(name.role, name.index,
@@ -158,6 +174,7 @@ void Member::begin_actors() {
   actors.life = options_.life;
   actors.seed = options_.seed;
   actors.types = options_.types;
+  actors.frame_bytes_max = options_.cluster.frame_bytes;
   actors.tenant_of = options_.tenant_of;
   actors.lose = [this](transport::ProcessId process, const Status& why) {
     lose(role_of(process, shape_), why);
@@ -190,6 +207,7 @@ void Member::begin_sharing() {
     delegates.host = app::host_of_silo(actors_->self());
     delegates.life = options_.life;
     delegates.devices = options_.cluster.devices;
+    delegates.frame_bytes_max = options_.cluster.frame_bytes;
     delegates.meet = [this](ClientId client) {
       if (options_.clients_max == 0) meet_client(client);
     };
@@ -393,6 +411,7 @@ Result<Client> Member::connect(ClientOptions options, std::shared_ptr<void> keep
   wiring.islands = shape_.islands;
   wiring.hosts = shape_.hosts;
   wiring.devices = options_.cluster.devices;
+  wiring.frame_bytes_max = options_.cluster.frame_bytes;
   wiring.is_process = true;
   wiring.register_native = [this](const function::NativeFunction& native) -> Status {
     if (options_.check_native) {

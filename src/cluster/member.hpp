@@ -8,6 +8,7 @@
 #include <set>
 
 #include "actor/engine.hpp"
+#include "actor/offload.hpp"
 #include "actor/router.hpp"
 #include "client/session.hpp"
 #include "cluster/actors.hpp"
@@ -46,6 +47,8 @@ struct MemberWiring {
   std::function<void(HostId host, ArrayId array, const transport::Payload& payload,
                      std::function<void(Status)> done)>
       give_file = {};
+  /// How roles do what takes long; see actor::Offload.
+  actor::OffloadOptions offload = {};
 };
 
 struct MemberOptions {
@@ -57,7 +60,8 @@ struct MemberOptions {
   std::uint64_t seed = 0;
   /// As PeersOptions; the controller waits longer than the others.
   std::uint64_t heartbeat_ns = 250'000'000, silence_ns = 1'000'000'000;
-  transport::BulkLaneOptions bulk = {};
+  transport::FrameLaneOptions control = transport::control_lane();
+  transport::FrameLaneOptions bulk = {};
   /// Called once when a scheduler, a host or an annex has lost its controller, or when the
   /// controller has begun a new life, and when a host has lost one of its annexes: nothing that it
   /// knows means anything any more, and its process is to end and to begin anew. From the control
@@ -127,6 +131,9 @@ class Member {
   /// The same of a scheduler, a host or an annex.
   void drop_role(const RoleName& name, const Status& why) { peers_->begin_anew(name, why); }
 
+  /// Peers that acknowledge nothing.
+  std::vector<Peers::Stalled> stalled() const { return peers_->stalled(); }
+
   struct Counts {
     std::uint64_t malformed = 0;  // Frames of others that were none, or not theirs to send.
   };
@@ -168,6 +175,7 @@ class Member {
   device::AnnexCore* annex() { return annex_ ? &annex_->core() : nullptr; }
 
  private:
+  actor::OffloadOptions offload() const;
   void play(const BackendFactory& make_backend);
   void begin_actors();
   void begin_sharing();

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::string_view kKnown =
     "islands, devices, hosts, workers, device_memory, host_memory, send_memory, spill_memory, "
-    "spill_directory, threads, policy, link_latency, link_bandwidth, events, runs_in_flight, "
-    "runs_shared_in_flight, definitions, shard_checksums, replay_per_mille, all_reduce, overlap, "
-    "backend, "
+    "spill_directory, threads, policy, link_latency, link_bandwidth, events, frame_bytes, "
+    "runs_in_flight, runs_shared_in_flight, definitions, shard_checksums, replay_per_mille, "
+    "all_reduce, overlap, backend, "
     "executable_cache";
 
 Status wrong(std::string_view word, std::string_view value, std::string_view wanted) {
@@ -41,6 +41,16 @@ Status read_bytes(std::string_view value, std::uint64_t& target) {
   if (!bytes.ok()) return bytes.status();
   target = *bytes;
   return {};
+}
+
+Status read_frame_bytes(std::string_view word, std::string_view value, std::uint64_t& target) {
+  constexpr std::uint64_t kBytesMin = 4096;
+  Status status = read_bytes(value, target);
+  const bool fits = target >= kBytesMin && target <= transport::kUserFrameBytesMax;
+  if (!status.ok() || fits) return status;
+  return wrong(word, value,
+               "a size from " + std::to_string(kBytesMin) + " to " +
+                   std::to_string(transport::kUserFrameBytesMax) + " bytes");
 }
 
 Status read_spill_memory(std::string_view word, std::string_view value, std::uint64_t& target) {
@@ -100,6 +110,7 @@ Status apply(std::string_view word, std::string_view value, EmbeddedOptions& opt
   if (word == "definitions") return read_count(word, value, 100'000'000, options.definitions);
   if (word == "device_memory") return read_bytes(value, options.device_memory);
   if (word == "host_memory") return read_bytes(value, options.host_memory);
+  if (word == "frame_bytes") return read_frame_bytes(word, value, options.frame_bytes);
   if (word == "send_memory") return read_bytes(value, options.send_memory);
   if (word == "spill_memory") return read_spill_memory(word, value, options.spill_memory);
   if (word == "spill_directory") return read_directory(word, value, options.spill_directory);

@@ -181,7 +181,12 @@ void Peers::begin(ProcessId, Peer& peer) {
   options.heartbeat_ns = options_.heartbeat_ns;
   options.silence_max_ns = options_.silence_max_ns;
   if (peer.name.role == Role::kClient) options.absence_max_ns = 2 * options_.heartbeat_ns;
-  options.acknowledge_every = 8;
+  options.control = options_.control;
+  options.control.acknowledge_every = 8;
+  // What waits for a client that does not read; between roles no work is lost for it.
+  const bool is_client = peer.name.role == Role::kClient;
+  options.control.waiting_bytes_max =
+      is_client ? 2 * transport::kUserFrameBytesMax : options_.bulk.waiting_bytes_max;
   options.bulk = options_.bulk;
   peer.conversation = std::make_unique<transport::Conversation>(std::move(options), now_ns());
   peer.reader = transport::PacketReader();
@@ -228,6 +233,19 @@ void Peers::say(ProcessId process, Peer& peer, std::uint32_t channel, Frame fram
   if (timer_ns_ == 0) set_timer();
 }
 
+std::vector<Peers::Stalled> Peers::stalled() const {
+  std::vector<Stalled> all;
+  const std::uint64_t time_ns = now_ns();
+  for (const auto& [process, peer] : peers_) {
+    const auto waiting = peer.conversation->waiting();
+    if (waiting.frames == 0) continue;
+    const std::uint64_t for_ns = time_ns - std::min(time_ns, waiting.since_ns);
+    if (for_ns < Stalled::kHeartbeats * options_.heartbeat_ns) continue;
+    all.push_back({peer.name, waiting.frames, waiting.bytes, for_ns});
+  }
+  return all;
+}
+
 void Peers::begin_anew(const RoleName& to, const Status& why) {
   const auto found = processes_.find(to);
   if (found != processes_.end()) begin_anew(found->second, why);
@@ -249,7 +267,10 @@ void Peers::on_bytes(ProcessId process, const std::vector<std::byte>& bytes) {
     auto packet = peer->reader.next();
     if (!packet.ok()) {
       SEAWAY_PROBE("bytes of a connection are no packets");
-      drop_connection(process, *peer);
+      peer->conversation->unreadable(packet.status(), peer->reader.is_refusal());
+      if (peer->conversation->has_ended()) break;
+      wires_.close(options_.self, process);
+      connect_later(process, *peer);
       break;
     }
     if (!*packet) break;
@@ -318,7 +339,7 @@ void Peers::lose(ProcessId process, Peer& peer) {
   const bool is_news = peer.is_told || has_sent || is_stranger || is_forgotten;
   // Who says that it is over has begun another one already, which has to be heard: if each end
   // refused what the other one has just begun, they would end one after the other for ever.
-  const bool has_begun_anew = peer.conversation->reason().code() == StatusCode::kCancelled;
+  const bool has_begun_anew = peer.conversation->was_ended_by_peer();
   peer.epoch_min = std::max(peer.epoch_min, has_begun_anew ? epoch : epoch + 1);
   // A conversation in which nothing was said has not begun.
   SEAWAY_PROBE_IF(epoch == 0 && !has_sent, "a conversation ends before it has begun");

@@ -43,7 +43,8 @@ struct PeersOptions {
   /// whose connection has ended is lost after two heartbeats: it alone makes new ones.
   std::uint64_t silence_max_ns = 1'000'000'000;
   std::uint64_t pause_max_ns = 2'000'000;  // Before a connection is made again.
-  transport::BulkLaneOptions bulk = {};
+  transport::FrameLaneOptions control = transport::control_lane();
+  transport::FrameLaneOptions bulk = {};
   /// Of peers that are met as they come: news also of one who was never there, that it may be left.
   bool tells_of_strangers = false;
   /// Of simulated processes: the process dies here and now, within a handler, and nothing that the
@@ -116,6 +117,16 @@ class Peers {
   /// soon as anything gets there; both may talk again then.
   void begin_anew(const RoleName& to, const Status& why);
   void begin_anew(transport::ProcessId process, const Status& why);
+
+  /// Frames for a peer, of which it has acknowledged nothing for `Stalled::kHeartbeats` heartbeats,
+  /// whether it is connected or not.
+  struct Stalled {
+    static constexpr std::uint64_t kHeartbeats = 3;
+    RoleName peer;
+    std::size_t frames = 0, bytes = 0;
+    std::uint64_t for_ns = 0;
+  };
+  std::vector<Stalled> stalled() const;
 
   struct Counts {
     std::uint64_t frames = 0, refused = 0;  // Sent; not taken, as too much waited.

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "actor/background_offload.hpp"
 #include "actor/io_engine.hpp"
 #include "base/check.hpp"
 #include "base/random.hpp"
@@ -118,6 +119,7 @@ struct Process::State {
   std::unique_ptr<HostData> data;              // the same, and of a client;
   std::unique_ptr<store::DiskSpill> spill;     // of a host.
   std::unique_ptr<Member> member;
+  actor::Background background{{.threads_max = 2}};  // Ends first: its jobs post to the engine.
 };
 
 Process::State::~State() {
@@ -364,7 +366,8 @@ Status Process::State::play(device::Compiler compiler) {
                        find(process_of({Role::kHost, host}, shape()),
                             giver_of_file(engine->loop(), options.cluster,
                                           {self, options.life, pass, array}, payload, done));
-                     }},
+                     },
+                     actor::offload_to(background, *engine)},
         [&](IslandId, std::function<void()> on_progress) {
           return make_backend(plugin.get(), *engine, *arena, std::move(on_progress),
                               std::move(compiler));

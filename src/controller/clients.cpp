@@ -189,7 +189,7 @@ void ControllerCore::forget(Client& client) {
   };
   erase(programs_, [this](ProgramId program, const auto& record) {
     forget_plans(*record);
-    keep_name(program, std::move(record->graph.name));
+    keep_name(program, record->graph.name);  // A copy: it may be lowered just now.
   });
   erase(functions_, [this](FunctionId function, const auto& record) {
     keep_name(function, std::move(record->info.name));

@@ -109,17 +109,51 @@ struct ControllerActor::Decoder {
   }
 };
 
+/// What is offloaded ends with a look at what it has made possible.
+ControllerOptions ControllerActor::with_idle(ControllerOptions options, ControllerActor& self) {
+  if (!options.offload.offload) return options;
+  options.offload.offload = [offload = options.offload.offload, &self](auto work, auto then) {
+    offload(std::move(work), [&self, then = std::move(then)] {
+      then();
+      self.idle();
+    });
+  };
+  return options;
+}
+
 ControllerActor::ControllerActor(ControllerOptions options, program::SliceBinder& binder,
                                  actor::Router& router, const Clock& clock,
                                  events::EventStream& events)
     : router_(router),
       clock_(clock),
-      core_(options, binder, clock_, events),
+      offload_(options.offload),
+      core_(with_idle(std::move(options), *this), binder, clock_, events),
       islands_(options.islands),
       timers_(options.islands),
       turns_(options.islands, std::uint64_t{options.life} << 48) {}
 
 void ControllerActor::receive(const Frame& frame) {
+  if (waits(frame)) return;
+  handle(frame);
+}
+
+/// Whether its client's program, which came before it, is still being decoded.
+bool ControllerActor::waits(const Frame& frame) {
+  if (waiting_.empty()) return false;
+  bool is_waiting = false;
+  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+    const auto found = waiting_.find(message.getClient());
+    is_waiting = message.getClient() != 0 && found != waiting_.end();
+    if (is_waiting) found->second.push_back(frame);
+    const bool is_loss = message.isPeer() && message.getPeer().getLost() &&
+                         message.getPeer().getRole() == static_cast<std::uint8_t>(Role::kClient);
+    if (is_loss) waiting_.erase(message.getPeer().getIndex());
+    return Status();
+  });
+  return status.ok() && is_waiting;
+}
+
+void ControllerActor::handle(const Frame& frame) {
   clock_.look();
   has_looked_ = true;
   // Schedulers' and hosts' frames have been read already where they came in.
@@ -142,7 +176,8 @@ void ControllerActor::receive(const Frame& frame) {
       case Message::DEFINE_FUNCTION:
         return define_function(client, frame);
       case Message::DEFINE_PROGRAM:
-        return define_program(client, frame);
+        define_program(client, frame);
+        break;
       case Message::RUNS:
         return Decoder::runs(*this, client, message.getRuns());
       case Message::REQUEST:
@@ -272,8 +307,11 @@ Status ControllerActor::define_function(ClientId client, const Frame& frame) {
   });
 }
 
-Status ControllerActor::define_program(ClientId client, const Frame& frame) {
-  return wire::read_frame<Message>(frame, [&](Message::Reader message) {
+namespace {
+
+Result<program::ProgramGraph> read_program(const Frame& frame) {
+  Result<program::ProgramGraph> read = Status();
+  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
     const auto chunks = message.getDefineProgram().getGraph();
     std::size_t size = 0;
     for (const auto chunk : chunks) size += chunk.size();
@@ -287,11 +325,33 @@ Status ControllerActor::define_program(ClientId client, const Frame& frame) {
         offset += chunk.size();
       }
     });
-    auto decoded = program::decode_program_graph(graph);
-    if (!decoded.ok()) return decoded.status();
-    core_.define_program(client, std::move(decoded).value());
-    return Status();
+    read = program::decode_program_graph(graph);
+    return read.status();
   });
+  if (!status.ok()) return status;
+  return read;
+}
+
+}  // namespace
+
+void ControllerActor::define_program(ClientId client, const Frame& frame) {
+  if (!offload_.takes_frame(frame.size_bytes())) return add_program(client, read_program(frame));
+  SEAWAY_PROBE("a program is decoded away from the control thread");
+  waiting_[client];
+  const auto read = std::make_shared<Result<program::ProgramGraph>>(Status());
+  offload_.offload([frame, read] { *read = read_program(frame); },
+                   [this, client, read] {
+                     auto waiting = waiting_.extract(client);
+                     if (waiting.empty()) return;  // The client is gone.
+                     add_program(client, std::move(*read));
+                     for (const Frame& next : waiting.mapped()) receive(next);
+                     idle();
+                   });
+}
+
+void ControllerActor::add_program(ClientId client, Result<program::ProgramGraph> graph) {
+  if (!graph.ok()) return router_.malformed(Role::kClient, client, graph.status());
+  core_.define_program(client, std::move(graph).value());
 }
 
 void ControllerActor::idle() {

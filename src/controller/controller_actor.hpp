@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -41,11 +42,15 @@ class ControllerActor final : public actor::Actor {
  private:
   struct Decoder;
 
+  static ControllerOptions with_idle(ControllerOptions options, ControllerActor& self);
   void supervise_islands();
   bool gathers(IslandId island);
   Status read_request(ClientId client, const Frame& frame);
   Status define_function(ClientId client, const Frame& frame);
-  Status define_program(ClientId client, const Frame& frame);
+  void define_program(ClientId client, const Frame& frame);
+  void add_program(ClientId client, Result<program::ProgramGraph> graph);
+  bool waits(const Frame& frame);
+  void handle(const Frame& frame);
   void flush_island(IslandId island);
   void say_all(IslandId island);
   void send(actor::Role role, IslandId island, Frame frame);
@@ -64,6 +69,9 @@ class ControllerActor final : public actor::Actor {
   HeldClock clock_;  // One message, one time; what comes of it is decided at the same.
   bool has_looked_ = false;
   RunRequest request_;
+  const actor::OffloadOptions offload_;
+  /// Of clients whose program is being decoded: what they have sent since.
+  std::map<ClientId, std::deque<Frame>> waiting_;
   ControllerCore core_;
   const std::uint32_t islands_;
   actor::Engine* engine_ = nullptr;

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -14,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "actor/offload.hpp"
 #include "base/clock.hpp"
 #include "base/ids.hpp"
 #include "controller/controller_outbox.hpp"
@@ -22,6 +25,7 @@
 #include "program/program_graph.hpp"
 #include "program/slice_binder.hpp"
 #include "seaway/status.hpp"
+#include "transport/packet.hpp"
 
 namespace seaway::controller {
 
@@ -61,6 +65,9 @@ struct ControllerOptions {
   bool has_members = false;
   std::uint32_t life = 0;  // How often its process has begun: with members, their views tell.
   ControllerLimits limits = {};
+  actor::OffloadOptions offload = {};  // For programs of many nodes.
+  /// Of a part on its way to its roles: half of a frame, for it travels as data of one.
+  std::size_t plan_bytes_max = transport::kFrameBytesMax / 2 - 4096;
 };
 
 /// What a client says about its runs and arrays; see schemas/seaway.capnp, ClientRecord.
@@ -255,8 +262,12 @@ class ControllerCore {
   Status take_types(Function& function, HostId host, const program::ForeignCompiled* foreign);
   void answer_foreign(Function& function);
   bool is_ready(Program& program);
+  struct Plans;
   void lower(Program& program);
-  void install(Program& program, program::LoweredProgram lowered);
+  static Plans make_plans(program::LoweredProgram lowered, const program::ProgramGraph& graph,
+                          std::atomic<PlanId>& last_plan, std::size_t plan_bytes_max);
+  void finish_lowering(Program& program, Plans plans);
+  void install(Program& program, Plans plans);
   void forget_plans(Program& program);
   void use_functions(Program& program);
   void unuse(Definition& definition);
@@ -264,7 +275,8 @@ class ControllerCore {
   bool forget_definition(std::uint64_t id);
   Status undefined(ClientId client, std::uint64_t id, Status otherwise) const;
   bool bindings_are_current(const Program& program) const;
-  Status check_fits(const Program& program, const program::LoweredProgram& lowered) const;
+  static Status check_fits(const program::ProgramGraph& graph,
+                           const program::LoweredProgram& lowered, std::uint64_t device_bytes);
 
   // dispatch.cpp
   bool can_stamp(Run& run);
@@ -419,7 +431,7 @@ class ControllerCore {
   std::map<std::uint64_t, std::string> old_names_;  // For traces of what gone clients did.
   std::deque<std::uint64_t> old_name_order_;
   std::map<FunctionId, std::unique_ptr<Function>> functions_;
-  std::map<ProgramId, std::unique_ptr<Program>> programs_;
+  std::map<ProgramId, std::shared_ptr<Program>> programs_;
   std::map<SliceId, std::unique_ptr<Slice>> slices_;
   std::size_t puts_waiting_ = 0;
   std::size_t slices_closing_ = 0;                                // Released, and not gone.
@@ -440,8 +452,10 @@ class ControllerCore {
   Stamp last_stamp_ = 0;
   Stamp oldest_stamp_ = 1;  // No part of a smaller one is open.
   std::uint64_t pumps_ = 0;
-  PlanId last_plan_ = 0;
-  ArrayId last_internal_array_ = 0;  // Ids of client 0, which no client has.
+  /// Shared with the work that lowers programs away from the control thread.
+  const std::shared_ptr<std::atomic<PlanId>> last_plan_ = std::make_shared<std::atomic<PlanId>>(0);
+  std::map<PlanId, Frame> plan_frames_;  // The DefinePlan of each plan, for roles that begin anew.
+  ArrayId last_internal_array_ = 0;      // Ids of client 0, which no client has.
   std::uint64_t last_question_ = 0;
   std::size_t runs_in_flight_ = 0;
   std::uint64_t cost_in_flight_ns_ = 0;

@@ -8,6 +8,7 @@
 
 #include "base/fault_point.hpp"
 #include "controller/controller_actor.hpp"
+#include "controller/plan_frame.hpp"
 #include "program/codec.hpp"
 #include "wire/frame_builder.hpp"
 #include "wire/status_codec.hpp"
@@ -51,16 +52,22 @@ void write_launches(wire::LaunchBatch::Builder batch,
   for (unsigned i = 0; i < launch_ids.size(); ++i) ids.set(i, launch_ids[i]);
 }
 
-Frame plan_frame(const program::PartPlan& plan) {
+}  // namespace
+
+Result<Frame> plan_frame(const program::PartPlan& plan, std::size_t bytes_max) {
   const Frame part = program::encode_frame(plan);
+  if (part.size_bytes() > bytes_max) {
+    return resource_exhausted("its part on island " + std::to_string(plan.island) + " has " +
+                              std::to_string(plan.gangs.size()) + " gangs in " +
+                              std::to_string(part.size_bytes()) + " bytes; the limit is " +
+                              std::to_string(bytes_max) + ": split it into smaller programs");
+  }
   wire::FrameBuilder builder;
   auto definition = builder.init_root<Message>().initDefinePlan();
   definition.setId(plan.id);
   definition.setPart(wire::frame_data(part));
   return builder.finish();
 }
-
-}  // namespace
 
 /// To a role of an island, if it lives: what it has to know it is told when it begins a new life.
 /// Without a host a scheduler has nothing to do until the next view.
@@ -122,7 +129,7 @@ void ControllerActor::say_all(IslandId island) {
 }
 
 /// Tells the scheduler everything that is unfinished: plans and launches that were gathered for it
-/// are part of that.
+/// are part of that. Plans come before the view that names them, each in a frame of its own.
 void ControllerActor::flush_view(IslandId island) {
   ControllerOutbox::Island& outbox = core_.outbox().islands[island];
   outbox.has_new_view = false;
@@ -140,8 +147,8 @@ void ControllerActor::flush_view(IslandId island) {
   message.setNumber(view.number);
   auto plans = message.initPlans(static_cast<unsigned>(view.plans.size()));
   for (unsigned i = 0; i < plans.size(); ++i) {
-    const Frame plan = program::encode_frame(*view.plans[i]);
-    plans.set(i, wire::frame_data(plan));
+    plans.set(i, view.plans[i].first);
+    send(Role::kIsland, island, std::move(view.plans[i].second));
   }
   write_launches(message.initLaunches(), view.launches, view.ids, false);
   auto named = message.initNamed(static_cast<unsigned>(view.named.size()));
@@ -181,10 +188,9 @@ void ControllerActor::flush_weights(IslandId island) {
 
 void ControllerActor::flush_plans(IslandId island, bool is_told) {
   ControllerOutbox::Island& outbox = core_.outbox().islands[island];
-  for (const program::PartPlanPtr& plan : outbox.plans) {
-    const Frame frame = plan_frame(*plan);
-    if (!is_told) send(Role::kIsland, island, frame);
-    send(Role::kHost, island, frame);
+  for (const Frame& plan : outbox.plans) {
+    if (!is_told) send(Role::kIsland, island, plan);
+    send(Role::kHost, island, plan);
   }
   outbox.plans.clear();
 }

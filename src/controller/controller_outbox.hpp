@@ -59,18 +59,18 @@ struct ControllerOutbox {
     std::vector<Launch> launches;
     std::vector<std::uint64_t> ids;
     std::vector<ArrayId> named;
-    std::vector<program::PartPlanPtr> plans;
+    std::vector<std::pair<PlanId, Frame>> plans;  // Each with its DefinePlan.
     std::vector<Cancel> cancels;
     std::vector<Weight> weights;
   };
   /// For one island and its host. Definitions and puts may go earlier than they were said, frees
   /// and cancels later: so each kind fills one frame, in this order.
   struct Island {
-    std::vector<Weight> weights;              // To both.
-    std::vector<Frame> definitions;           // To the host.
-    std::vector<program::PartPlanPtr> plans;  // To the scheduler and the host.
-    std::vector<Put> puts;                    // To both.
-    std::vector<Launch> launches;             // To both, one frame.
+    std::vector<Weight> weights;     // To both.
+    std::vector<Frame> definitions;  // To the host.
+    std::vector<Frame> plans;        // DefinePlans to the scheduler and the host.
+    std::vector<Put> puts;           // To both.
+    std::vector<Launch> launches;    // To both, one frame.
     std::vector<std::uint64_t> ids;
     std::vector<Fetch> fetches;                              // To the host.
     std::vector<ArrayId> frees;                              // To the scheduler.

@@ -5,6 +5,8 @@
 
 #include "base/check.hpp"
 #include "base/mutant.hpp"
+#include "base/probe.hpp"
+#include "controller/plan_frame.hpp"
 #include "controller/records.hpp"
 
 namespace seaway::controller {
@@ -123,7 +125,7 @@ void ControllerCore::answer_foreign(Function& function) {
 void ControllerCore::define_program(ClientId client, program::ProgramGraph graph) {
   if (client_of(graph.id) != client || programs_.contains(graph.id)) return;
   if (!count_definition(client, graph.id).ok()) return;  // Its runs fail with that.
-  auto program = std::make_unique<Program>();
+  auto program = std::make_shared<Program>();
   program->id = graph.id;
   program->client = client;
   program->graph = std::move(graph);
@@ -237,8 +239,12 @@ bool ControllerCore::bindings_are_current(const Program& program) const {
 }
 
 bool ControllerCore::is_ready(Program& program) {
+  if (program.is_lowering) return false;
   if (program.is_lowered && bindings_are_current(program)) return true;
+  FunctionId known = 0;
   for (const program::Node& node : program.graph.nodes) {
+    if (node.function == known) continue;
+    known = node.function;
     const auto found = functions_.find(node.function);
     if (found == functions_.end() || client_of(node.function) != program.client) {
       program.failure = invalid_argument("program " + program.graph.name + " calls function " +
@@ -253,14 +259,18 @@ bool ControllerCore::is_ready(Program& program) {
     }
   }
   lower(program);
-  return true;
+  return !program.is_lowering;
 }
 
+/// A large program is lowered away from the control thread, which goes on meanwhile: the work has
+/// copies of all that may change, and keeps the program alive.
 void ControllerCore::lower(Program& program) {
   std::map<FunctionId, program::FunctionInfo> functions;
   std::map<SliceId, program::Binding> bindings;
   program.generations.clear();
+  SliceId bound = 0;
   const auto bind = [&](const Mesh& mesh) -> Status {
+    if (mesh.slice() == bound) return {};
     const auto slice = slices_.find(mesh.slice());
     if (slice == slices_.end() || slice->second->client != program.client) {
       return invalid_argument("program " + program.graph.name + " uses slice " +
@@ -269,31 +279,59 @@ void ControllerCore::lower(Program& program) {
     }
     // A run that was enqueued before its slice was released keeps it from going.
     SEAWAY_CHECK(!slice->second->is_gone, mesh.slice());
-    bindings[mesh.slice()] = slice->second->binding;
-    program.generations[mesh.slice()] = slice->second->generation;
+    bound = mesh.slice();
+    bindings[bound] = slice->second->binding;
+    program.generations[bound] = slice->second->generation;
     return {};
   };
   for (const ArraySpec& spec : program.graph.parameters) {
     program.failure = bind(spec.sharding.mesh());
     if (!program.failure.ok()) return;
   }
+  FunctionId known = 0;
   for (const program::Node& node : program.graph.nodes) {
     program.failure = bind(node.mesh);
     if (!program.failure.ok()) return;
-    functions[node.function] = functions_.at(node.function)->info;
+    if (node.function != known) functions[node.function] = functions_.at(node.function)->info;
+    known = node.function;
   }
-  auto lowered = program::lower(program.graph, functions, bindings);
-  if (!lowered.ok()) {
-    program.failure = lowered.status();
-    return;
+  const auto work = [functions = std::move(functions), bindings = std::move(bindings),
+                     last_plan = last_plan_, device_bytes = options_.device_bytes,
+                     bytes_max = options_.plan_bytes_max](const program::ProgramGraph& graph) {
+    Plans plans;
+    auto lowered = program::lower(graph, functions, bindings);
+    plans.failure = lowered.ok() ? check_fits(graph, *lowered, device_bytes) : lowered.status();
+    if (!plans.failure.ok()) return plans;
+    return make_plans(std::move(lowered).value(), graph, *last_plan, bytes_max);
+  };
+  const actor::OffloadOptions& offload = options_.offload;
+  if (!offload.takes_nodes(program.graph.nodes.size())) {
+    return finish_lowering(program, work(program.graph));
   }
-  program.failure = check_fits(program, *lowered);
-  if (!program.failure.ok()) return;
-  install(program, std::move(lowered).value());
+  SEAWAY_PROBE("a program is lowered away from the control thread");
+  program.is_lowering = true;
+  const auto shared = programs_.at(program.graph.id);
+  const auto plans = std::make_shared<Plans>();
+  offload.offload([shared, plans, work] { *plans = work(shared->graph); },
+                  [this, shared, plans] {
+                    shared->is_lowering = false;
+                    const auto found = programs_.find(shared->graph.id);
+                    const bool is_here = found != programs_.end() && found->second == shared;
+                    // Of a slice that was bound anew meanwhile it is lowered again.
+                    if (is_here && bindings_are_current(*shared)) {
+                      finish_lowering(*shared, std::move(*plans));
+                    }
+                  });
 }
 
-Status ControllerCore::check_fits(const Program& program,
-                                  const program::LoweredProgram& lowered) const {
+void ControllerCore::finish_lowering(Program& program, Plans plans) {
+  program.failure = plans.failure;
+  if (program.failure.ok()) install(program, std::move(plans));
+}
+
+Status ControllerCore::check_fits(const program::ProgramGraph& graph,
+                                  const program::LoweredProgram& lowered,
+                                  std::uint64_t device_bytes) {
   for (const program::Segment& segment : lowered.segments) {
     for (const program::PartPlan& part : segment.parts) {
       std::map<DeviceId, std::uint64_t> need;
@@ -311,11 +349,11 @@ Status ControllerCore::check_fits(const Program& program,
         add(part.values[output.value].group, part.values[output.value].shard_bytes);
       }
       for (const auto& [device, bytes] : need) {
-        if (bytes <= options_.device_bytes) continue;
+        if (bytes <= device_bytes) continue;
         return resource_exhausted(
-            "program " + program.graph.name + " needs " + std::to_string(bytes) +
+            "program " + graph.name + " needs " + std::to_string(bytes) +
             " bytes at once on device " + std::to_string(device) + " of island " +
-            std::to_string(part.island) + ", which has " + std::to_string(options_.device_bytes) +
+            std::to_string(part.island) + ", which has " + std::to_string(device_bytes) +
             "; shard it over more devices, split it into smaller programs, donate its arguments, "
             "or raise device_memory");
       }
@@ -324,17 +362,43 @@ Status ControllerCore::check_fits(const Program& program,
   return {};
 }
 
+ControllerCore::Plans ControllerCore::make_plans(program::LoweredProgram lowered,
+                                                 const program::ProgramGraph& graph,
+                                                 std::atomic<PlanId>& last_plan,
+                                                 std::size_t plan_bytes_max) {
+  Plans plans;
+  for (program::Segment& segment : lowered.segments) {
+    auto& parts = plans.parts.emplace_back();
+    for (program::PartPlan& part : segment.parts) {
+      part.id = ++last_plan;
+      part.program = graph.id;
+      auto frame = plan_frame(part, plan_bytes_max);
+      if (!frame.ok()) {
+        plans.failure = {frame.status().code(),
+                         "program " + graph.name + ": " + frame.status().message()};
+        return plans;
+      }
+      parts.emplace_back(std::make_shared<const program::PartPlan>(std::move(part)),
+                         std::move(frame).value());
+    }
+    segment.parts.clear();
+  }
+  plans.lowered = std::move(lowered);
+  return plans;
+}
+
 /// Requires that no run of `program` is in flight: all its parts have been reported finished.
 void ControllerCore::forget_plans(Program& program) {
   for (const auto& segment : program.plans) {
     for (const program::PartPlanPtr& plan : segment) {
       outbox_.islands[plan->island].forgotten_plans.push_back(plan->id);
+      plan_frames_.erase(plan->id);
     }
   }
   program.plans.clear();
 }
 
-void ControllerCore::install(Program& program, program::LoweredProgram lowered) {
+void ControllerCore::install(Program& program, Plans plans) {
   // Those of an earlier binding: slices are bound anew only when none of their runs is in flight.
   forget_plans(program);
   program.kept_by_island.assign(options_.islands, 0);
@@ -342,31 +406,29 @@ void ControllerCore::install(Program& program, program::LoweredProgram lowered) 
   // A migration has no graph, and one output.
   program.kept_by_output.assign(std::max<std::size_t>(1, program.graph.outputs.size()), 0);
   std::uint64_t cost_ns = 0;
-  for (program::Segment& segment : lowered.segments) {
+  for (std::size_t i = 0; i < plans.parts.size(); ++i) {
+    const program::Segment& segment = plans.lowered.segments[i];
     program.plans.emplace_back();
-    for (program::PartPlan& part : segment.parts) {
-      part.id = ++last_plan_;
-      part.program = program.graph.id;
-      for (const program::Gang& gang : part.gangs) cost_ns += gang.cost_ns;
-      for (const program::Output& output : part.outputs) {
+    for (auto& [plan, frame] : plans.parts[i]) {
+      for (const program::Gang& gang : plan->gangs) cost_ns += gang.cost_ns;
+      for (const program::Output& output : plan->outputs) {
         const auto& array = segment.outputs[output.output];
-        const std::uint64_t bytes = part.values[output.value].shard_bytes *
-                                    part.groups[part.values[output.value].group].devices.size();
+        const std::uint64_t bytes = plan->values[output.value].shard_bytes *
+                                    plan->groups[plan->values[output.value].group].devices.size();
         if (array.kind != program::SegmentArray::Kind::kProgram) {
-          program.held_by_island[part.island] += bytes;
+          program.held_by_island[plan->island] += bytes;
           continue;
         }
-        program.kept_by_island[part.island] += bytes;
+        program.kept_by_island[plan->island] += bytes;
         program.kept_by_output[array.index] = bytes;
       }
-      auto plan = std::make_shared<const program::PartPlan>(std::move(part));
-      outbox_.islands[plan->island].plans.push_back(plan);
+      outbox_.islands[plan->island].plans.push_back(frame);
+      plan_frames_[plan->id] = std::move(frame);
       program.plans.back().push_back(std::move(plan));
     }
-    segment.parts.clear();
   }
   program.cost_ns = std::max<std::uint64_t>(cost_ns, 1);
-  program.lowered = std::move(lowered);
+  program.lowered = std::move(plans.lowered);
   program.is_lowered = true;
 }
 

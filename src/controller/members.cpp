@@ -444,10 +444,10 @@ Stamp ControllerCore::oldest_stamp() {
 ControllerOutbox::View ControllerCore::view_of(IslandId island) const {
   ControllerOutbox::View view;
   view.number = members_[island].view;
-  const auto add_plans = [&view, island](const Program& program) {
+  const auto add_plans = [this, &view, island](const Program& program) {
     for (const auto& segment : program.plans) {
       for (const program::PartPlanPtr& plan : segment) {
-        if (plan->island == island) view.plans.push_back(plan);
+        if (plan->island == island) view.plans.emplace_back(plan->id, plan_frames_.at(plan->id));
       }
     }
   };

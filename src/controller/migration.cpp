@@ -147,7 +147,8 @@ void ControllerCore::migrate(Slice& slice, const program::Binding& target) {
     segment.outputs = {{program::SegmentArray::Kind::kProgram, 0, *array.spec, false}};
     program::LoweredProgram lowered;
     lowered.segments.push_back(std::move(segment));
-    install(*program, std::move(lowered));
+    install(*program,
+            make_plans(std::move(lowered), program->graph, *last_plan_, options_.plan_bytes_max));
     Run& run = *new_run();
     run.id = 0;
     run.client = nullptr;

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller/controller_core.hpp"
@@ -96,6 +97,7 @@ struct ControllerCore::Program : Definition {
   SliceId released_slice = 0;         // One that it uses and its client has released: no new runs.
   std::uint64_t runs_unfinished = 0;
   bool is_lowered = false;
+  bool is_lowering = false;         // Away from the control thread.
   program::LoweredProgram lowered;  // Its parts' plans have ids when installed.
   std::vector<std::vector<program::PartPlanPtr>> plans;  // By segment, then part.
   std::map<SliceId, std::uint64_t> generations;          // Of the bindings it was lowered for.
@@ -103,6 +105,13 @@ struct ControllerCore::Program : Definition {
   std::vector<std::uint64_t> kept_by_island;  // Bytes that its outputs keep.
   std::vector<std::uint64_t> held_by_island;  // By arrays between its segments, while it runs.
   std::vector<std::uint64_t> kept_by_output;  // The same, by output.
+};
+
+/// What comes of lowering a program.
+struct ControllerCore::Plans {
+  Status failure;
+  program::LoweredProgram lowered;  // Without its parts, which are
+  std::vector<std::vector<std::pair<program::PartPlanPtr, Frame>>> parts;  // these, by segment.
 };
 
 struct ControllerCore::Run {

@@ -10,7 +10,7 @@
 #include "actor/router.hpp"
 #include "device/exchange_word.hpp"
 #include "device/exchanges.hpp"
-#include "transport/bulk_lane.hpp"
+#include "transport/lane.hpp"
 
 namespace seaway::device {
 

@@ -11,6 +11,7 @@
 #include "base/check.hpp"
 #include "base/fault_point.hpp"
 #include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "device/annex_codec.hpp"
 #include "device/function_messages.hpp"
 #include "program/codec.hpp"
@@ -191,16 +192,75 @@ HostActor::HostActor(HostCore::Options options, HostWiring wiring, Backend& back
 }
 
 void HostActor::receive(const Frame& frame) {
+  if (is_preparing_) {
+    behind_plan_.push_back(frame);
+    return;
+  }
   if (core_.options().is_process && is_early(frame)) {
     early_.push_back(frame);
     return;
   }
   handle(frame);
-  while (!early_.empty() && !is_early(early_.front())) {
+  handle_early();
+}
+
+void HostActor::handle_early() {
+  while (!is_preparing_ && !early_.empty() && !is_early(early_.front())) {
     const Frame next = std::move(early_.front());
     early_.pop_front();
     handle(next);
   }
+}
+
+namespace {
+
+Result<program::PartPlanPtr> read_plan(const Frame& frame) {
+  program::PartPlanPtr plan;
+  const Status status = wire::read_frame<Message>(frame, [&plan](Message::Reader message) {
+    auto part = program::decode_part_plan(wire::data_frame(message.getDefinePlan().getPart()));
+    if (part.ok()) plan = std::make_shared<const program::PartPlan>(std::move(part).value());
+    return part.status();
+  });
+  if (!status.ok()) return status;
+  return plan;
+}
+
+}  // namespace
+
+Status HostActor::define_plan(const Frame& frame, std::size_t bytes) {
+  if (!wiring_.offload.takes_frame(bytes)) {
+    auto part = read_plan(frame);
+    if (!part.ok()) return part.status();
+    core_.define_plan(std::move(part).value());
+    return {};
+  }
+  SEAWAY_PROBE("a host prepares a plan away from its control thread");
+  is_preparing_ = true;
+  using Made = Result<std::unique_ptr<HostPlan>>;
+  const auto made = std::make_shared<Made>(std::unique_ptr<HostPlan>());
+  wiring_.offload.offload(
+      [frame, made, make = core_.plan_maker()] {
+        auto part = read_plan(frame);
+        *made = part.ok() ? make(std::move(part).value()) : Made(part.status());
+      },
+      [this, made] { end_plan(std::move(*made)); });
+  return {};
+}
+
+void HostActor::end_plan(Result<std::unique_ptr<HostPlan>> plan) {
+  is_preparing_ = false;
+  if (plan.ok()) {
+    core_.add_plan(std::move(plan).value());
+  } else {
+    wiring_.router.malformed(Role::kController, 0, plan.status());
+  }
+  handle_early();
+  for (std::deque<Frame> frames = std::exchange(behind_plan_, {}); !frames.empty();) {
+    const Frame frame = std::move(frames.front());
+    frames.pop_front();
+    receive(frame);
+  }
+  idle();
 }
 
 /// Whether the scheduler has heard more of the controller than this host, and says so by what it
@@ -268,12 +328,8 @@ void HostActor::handle(const Frame& frame) {
           }
         }
         break;
-      case Message::DEFINE_PLAN: {
-        auto part = program::decode_part_plan(wire::data_frame(message.getDefinePlan().getPart()));
-        if (!part.ok()) return part.status();
-        core_.define_plan(std::make_shared<const program::PartPlan>(std::move(part).value()));
-        break;
-      }
+      case Message::DEFINE_PLAN:
+        return define_plan(frame, frame.size_bytes());
       case Message::DEFINE_SPEC: {
         auto spec = program::decode_array_spec(wire::data_frame(message.getDefineSpec().getSpec()));
         if (!spec.ok()) return spec.status();

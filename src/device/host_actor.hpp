@@ -11,6 +11,7 @@
 
 #include "actor/actor.hpp"
 #include "actor/engine.hpp"
+#include "actor/offload.hpp"
 #include "actor/router.hpp"
 #include "device/function_messages.hpp"
 #include "device/host_core.hpp"
@@ -34,6 +35,7 @@ struct HostWiring {
   transport::NearMemory* near = nullptr;  // See HostCore;
   transport::DataPlane* data = nullptr;   // the same;
   store::SpillFile* spill = nullptr;      // the same.
+  actor::OffloadOptions offload = {};     // For plans of many gangs.
 };
 
 /// The host of one island: it compiles, prepares, executes in order, and moves payload. One frame
@@ -57,6 +59,9 @@ class HostActor final : public actor::Actor {
   struct Decoder;
 
   Status define_function(const Frame& frame);
+  Status define_plan(const Frame& frame, std::size_t bytes);
+  void end_plan(Result<std::unique_ptr<HostPlan>> plan);
+  void handle_early();
   void end_compilation(const std::optional<Compilations::Ended>& ended, FunctionId function);
   Status take_answers(const Frame& frame);
   Status hear_words(const Frame& frame);
@@ -84,10 +89,13 @@ class HostActor final : public actor::Actor {
   HostCore core_;
   Compilations compilations_;
   bool is_poked_ = false;
-  std::uint32_t view_ = 0;        // Of the island; orders of another one are not followed.
-  bool is_view_over_ = false;     // Words of it were lost: the next one is near.
-  std::uint64_t turn_ = 0;        // Of the controller, up to which all has been heard;
-  std::deque<Frame> early_;       // what the scheduler says behind later ones waits.
+  std::uint32_t view_ = 0;     // Of the island; orders of another one are not followed.
+  bool is_view_over_ = false;  // Words of it were lost: the next one is near.
+  std::uint64_t turn_ = 0;     // Of the controller, up to which all has been heard;
+  std::deque<Frame> early_;    // what the scheduler says behind later ones waits.
+  /// A plan is being prepared away from this thread; all that comes waits behind it.
+  bool is_preparing_ = false;
+  std::deque<Frame> behind_plan_;
   std::map<HostId, Stamp> said_;  // The newest that a peer was told of, in this conversation.
   /// One timer for all gangs that run beside this thread: at the time when the first is over its
   /// time, or before.

@@ -66,8 +66,7 @@ class HostCore {
     /// go to them in the outbox, and what a new scheduler has to know is kept.
     bool is_process = false;
     std::uint32_t life = 0;  // Of its process; 0: whatever is said to it is for it.
-    /// A gang that the backend runs beside this thread is given up when it has taken so long, and
-    /// so many times its estimate: more than a slow device makes of it. 0: it is waited for.
+    /// An asynchronous gang is given up after so long, and so many times its estimate. 0: never.
     std::uint64_t gang_timeout_min_ns = 10'000'000'000;
     std::uint64_t gang_timeout_factor = 200;
     Integrity integrity = {};
@@ -85,9 +84,8 @@ class HostCore {
   /// What is lent stays as it is: whoever reads it is not to lose it with its maker.
   ~HostCore();
 
-  /// What is told by the next messages happens now: a reading for each event costs more than the
-  /// rest of recording it. What comes without a message, such as a lost device, begins a turn of
-  /// its own.
+  /// What the next messages cause has one time: a reading of the clock for each event costs more
+  /// than the rest of recording it. A lost device reads the clock itself.
   void begin_turn() { turn_clock_.look(); }
   /// What is told next may change what comes next on a device.
   void forget_foreseen();
@@ -96,6 +94,8 @@ class HostCore {
   // What the controller says.
   void add_function(FunctionId id, std::shared_ptr<const function::Executable> executable);
   void define_plan(program::PartPlanPtr part);
+  PlanMaker plan_maker() const;  // The same in two steps; the maker may run on any thread.
+  void add_plan(std::unique_ptr<HostPlan> plan);
   void define_spec(std::uint64_t spec, ArraySpec array);
   /// `ids`: the part's arguments, then its outputs.
   void launch(Stamp stamp, RunId run, PlanId plan, TenantId tenant, bool acknowledge,

@@ -15,8 +15,18 @@ void HostCore::add_function(FunctionId id, std::shared_ptr<const function::Execu
   functions_[id] = annexes_.share(id, std::move(executable));
 }
 
+PlanMaker HostCore::plan_maker() const {
+  return [functions = functions_, devices = options_.devices, reads_loans = keeps_loans(),
+          bytes_min = data_ ? data_->bytes_min() : UINT64_MAX](program::PartPlanPtr part) {
+    const auto compiled = [&functions](FunctionId function) {
+      const auto found = functions.find(function);
+      return found == functions.end() ? nullptr : found->second;
+    };
+    return make_host_plan(std::move(part), devices, compiled, reads_loans, bytes_min);
+  };
+}
+
 void HostCore::define_plan(program::PartPlanPtr part) {
-  const PlanId id = part->id;
   const auto compiled = [this](FunctionId function) {
     const auto found = functions_.find(function);
     return found == functions_.end() ? nullptr : found->second;
@@ -24,7 +34,11 @@ void HostCore::define_plan(program::PartPlanPtr part) {
   auto plan = make_host_plan(std::move(part), options_.devices, compiled, keeps_loans(),
                              data_ ? data_->bytes_min() : UINT64_MAX);
   SEAWAY_CHECK(plan.ok(), plan.status().to_string());
-  for (GangPlan& gang : plan.value()->gangs) {
+  add_plan(std::move(plan).value());
+}
+
+void HostCore::add_plan(std::unique_ptr<HostPlan> plan) {
+  for (GangPlan& gang : plan->gangs) {
     gang.is_spread = annexes_.has_some_of(gang.mask);
     gang.is_simple =
         gang.executable && !gang.is_spread && backend_.runs_inline(gang.cost_ns * gang.shards);
@@ -32,7 +46,8 @@ void HostCore::define_plan(program::PartPlanPtr part) {
     gang.is_short = gang.is_simple && !gang.may_replay && !has_sums() &&
                     gang.cost_ns * gang.shards <= kShortGangNs;
   }
-  plans_[id] = std::move(plan).value();
+  const PlanId id = plan->part->id;
+  plans_[id] = std::move(plan);
 }
 
 void HostCore::define_spec(std::uint64_t spec, ArraySpec array) { specs_[spec] = std::move(array); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace seaway::device {
 namespace {
@@ -79,12 +80,12 @@ void find_receive_tables(const PartPlan& part, HostPlan& plan, bool reads_loans)
   plan.receive_gangs.assign(part.receives.size(), 0);
   plan.receive_tables.assign(part.receives.size(), kNone);
   if (!reads_loans) return;
+  std::vector<bool> is_sent(part.values.size(), false);
+  for (const program::Send& send : part.sends) is_sent[send.value] = true;
   for (std::size_t r = 0; r < part.receives.size(); ++r) {
     const std::uint32_t index = part.receives[r].value;
-    const bool is_sent = std::any_of(part.sends.begin(), part.sends.end(),
-                                     [index](const auto& send) { return send.value == index; });
     ValueSlot& slot = plan.slots[index];
-    if (is_sent || slot.table >= part.blocks.size() || part.values[index].shard_bytes == 0) {
+    if (is_sent[index] || slot.table >= part.blocks.size() || part.values[index].shard_bytes == 0) {
       continue;
     }
     plan.receive_tables[r] = plan.tables++;
@@ -139,6 +140,12 @@ void find_gang_slots(const HostPlan& plan, const Gang& gang, GangPlan& target, G
   }
   target.scratch = {target.scratch_block, gang.scratch_offset};
   add_table(target.scratch_block);
+}
+
+/// Rising, each once.
+void sort_once(std::vector<std::uint32_t>& numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 
 /// Lays the lists of all gangs side by side. Chains of short gangs are read much faster so.
@@ -204,6 +211,12 @@ Result<std::unique_ptr<HostPlan>> make_host_plan(
   }
   find_slots(*part, *plan);
   find_receive_tables(*part, *plan, reads_loans);
+  // Receives by their value, the next of the same one behind each.
+  std::vector<std::uint32_t> first_receive(part->values.size(), kNone);
+  std::vector<std::uint32_t> next_receive(part->receives.size(), kNone);
+  for (auto r = static_cast<std::uint32_t>(part->receives.size()); r-- > 0;) {
+    next_receive[r] = std::exchange(first_receive[part->receives[r].value], r);
+  }
   plan->gangs.resize(part->gangs.size());
   std::vector<GangLists> lists(part->gangs.size());
   for (std::size_t i = 0; i < part->gangs.size(); ++i) {
@@ -239,14 +252,13 @@ Result<std::unique_ptr<HostPlan>> make_host_plan(
     }
     plan->is_uniform &= target.mask == plan->gangs[0].mask;
     find_gang_slots(*plan, gang, target, lists[i]);
-    for (std::size_t r = 0; r < part->receives.size(); ++r) {
-      for (const std::uint32_t value : gang.operands) {
-        if (part->receives[r].value != value) continue;
-        lists[i].receives.push_back(static_cast<std::uint32_t>(r));
-        ++plan->receive_gangs[r];
-        break;
+    for (const std::uint32_t value : gang.operands) {
+      for (std::uint32_t r = first_receive[value]; r != kNone; r = next_receive[r]) {
+        lists[i].receives.push_back(r);
       }
     }
+    sort_once(lists[i].receives);
+    for (const std::uint32_t r : lists[i].receives) ++plan->receive_gangs[r];
   }
   for (std::size_t s = 0; s < part->sends.size(); ++s) {
     lists[part->sends[s].gang].sends.push_back(static_cast<std::uint32_t>(s));

@@ -112,4 +112,7 @@ Result<std::unique_ptr<HostPlan>> make_host_plan(
     const std::function<std::shared_ptr<const function::Executable>(FunctionId)>& executable,
     bool reads_loans = false, std::uint64_t stream_bytes_min = UINT64_MAX);
 
+/// The same, bound to a host's functions.
+using PlanMaker = std::function<Result<std::unique_ptr<HostPlan>>(program::PartPlanPtr part)>;
+
 }  // namespace seaway::device

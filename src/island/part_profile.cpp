@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 
 namespace seaway::island {
 namespace {
@@ -31,20 +32,33 @@ std::vector<std::uint64_t> hold_by_group(const PartPlan& plan) {
 /// What `blocks` need together, each at least what `hold` says for its group.
 std::vector<program::BlockStep> sum_of_steps(const std::vector<const program::Block*>& blocks,
                                              const std::vector<std::uint64_t>& hold) {
-  std::set<std::uint32_t> gangs;
-  for (const program::Block* block : blocks)
-    for (const program::BlockStep& step : block->steps) gangs.insert(step.gang);
-  std::vector<program::BlockStep> sum;
-  for (std::uint32_t gang : gangs) {
+  // All steps in the order of their gangs, with what each changes.
+  struct Change {
+    std::uint32_t gang = 0;
+    std::size_t block = 0;
     std::uint64_t bytes = 0;
-    for (const program::Block* block : blocks) {
-      // A block whose first step is later needs that room from admission on all the same.
-      std::uint64_t own = block->steps.empty() ? 0 : block->steps.front().bytes;
-      for (const program::BlockStep& step : block->steps)
-        if (step.gang <= gang) own = step.bytes;
-      bytes += std::max(own, hold[block->group]);
+  };
+  std::vector<Change> changes;
+  std::vector<std::uint64_t> own(blocks.size(), 0);
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    // A block whose first step is later needs that room from admission on all the same.
+    const std::vector<program::BlockStep>& steps = blocks[i]->steps;
+    own[i] = std::max(steps.empty() ? 0 : steps.front().bytes, hold[blocks[i]->group]);
+    bytes += own[i];
+    for (const program::BlockStep& step : steps) {
+      changes.push_back({step.gang, i, std::max(step.bytes, hold[blocks[i]->group])});
     }
-    if (sum.empty() || sum.back().bytes != bytes) sum.push_back({gang, bytes});
+  }
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const Change& a, const Change& b) { return a.gang < b.gang; });
+  std::vector<program::BlockStep> sum;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const Change& change = changes[i];
+    bytes = bytes - own[change.block] + change.bytes;
+    own[change.block] = change.bytes;
+    if (i + 1 < changes.size() && changes[i + 1].gang == change.gang) continue;
+    if (sum.empty() || sum.back().bytes != bytes) sum.push_back({change.gang, bytes});
   }
   return sum;
 }
@@ -84,7 +98,7 @@ void add_classes(PartProfile& profile, std::uint32_t device_count) {
 
 void add_waits(PartProfile& profile) {
   const PartPlan& plan = *profile.plan;
-  std::map<std::uint32_t, std::uint32_t> receive_of, arg_of;  // By value.
+  std::unordered_map<std::uint32_t, std::uint32_t> receive_of, arg_of;  // By value.
   for (std::uint32_t i = 0; i < plan.receives.size(); ++i) receive_of[plan.receives[i].value] = i;
   for (std::uint32_t i = 0; i < plan.args.size(); ++i) arg_of[plan.args[i].value] = i;
   std::set<std::uint32_t> args_seen;

@@ -5,12 +5,14 @@
 #include <seaway.capnp.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "base/check.hpp"
 #include "base/fault_point.hpp"
 #include "base/mutant.hpp"
+#include "base/probe.hpp"
 #include "program/codec.hpp"
 #include "program/order_kind.hpp"
 #include "wire/frame_builder.hpp"
@@ -53,8 +55,8 @@ struct SchedulerActor::Decoder {
 
   /// What the controller says to a scheduler that it works with.
   static bool is_of_work(Message::Which kind) {
-    return kind == Message::LAUNCHES || kind == Message::ARRAYS || kind == Message::DEFINE_PLAN ||
-           kind == Message::CANCELS || kind == Message::WEIGHTS || kind == Message::FORGET;
+    return kind == Message::LAUNCHES || kind == Message::ARRAYS || kind == Message::CANCELS ||
+           kind == Message::WEIGHTS || kind == Message::FORGET;
   }
 
   static bool is_of_peer(const Frame& frame) {
@@ -79,13 +81,9 @@ struct SchedulerActor::Decoder {
     std::erase_if(self.held_, [](const Frame& frame) { return !is_of_peer(frame); });
     self.launches_.clear();
     self.named_.clear();
-    self.plans_.clear();
-    for (const auto data : view.getPlans()) {
-      auto plan = program::decode_part_plan(wire::data_frame(data));
-      if (!plan.ok()) return plan.status();
-      const PlanId id = plan->id;
-      self.plans_[id] = std::make_shared<const program::PartPlan>(std::move(plan).value());
-    }
+    std::set<PlanId> plans;
+    for (const PlanId plan : view.getPlans()) plans.insert(plan);
+    std::erase_if(self.plans_, [&plans](const auto& plan) { return !plans.contains(plan.first); });
     // Once: a message is read only for so long, and each look at a list counts as reading all of
     // it.
     const auto ids = view.getLaunches().getIds();
@@ -242,7 +240,54 @@ SchedulerActor::SchedulerActor(IslandId island, const CoreOptions& options, acto
       core_(options),
       is_process_(is_process) {}
 
-void SchedulerActor::receive(const Frame& frame) { handle(frame); }
+void SchedulerActor::receive(const Frame& frame) {
+  if (is_decoding_) {
+    behind_plan_.push_back(frame);
+    return;
+  }
+  handle(frame);
+}
+
+namespace {
+
+Result<program::PartPlanPtr> read_plan(const Frame& frame) {
+  program::PartPlanPtr plan;
+  const Status status = wire::read_frame<Message>(frame, [&plan](Message::Reader message) {
+    auto part = program::decode_part_plan(wire::data_frame(message.getDefinePlan().getPart()));
+    if (part.ok()) plan = std::make_shared<const program::PartPlan>(std::move(part).value());
+    return part.status();
+  });
+  if (!status.ok()) return status;
+  return plan;
+}
+
+}  // namespace
+
+/// Before a view all plans come again.
+void SchedulerActor::define_plan(PlanId plan, const Frame& frame) {
+  if (plans_.contains(plan)) return;
+  if (!offload_.takes_frame(frame.size_bytes())) return add_plan(read_plan(frame));
+  SEAWAY_PROBE("a scheduler decodes a plan away from its control thread");
+  is_decoding_ = true;
+  const auto read = std::make_shared<Result<program::PartPlanPtr>>(program::PartPlanPtr());
+  offload_.offload([frame, read] { *read = read_plan(frame); },
+                   [this, read] {
+                     is_decoding_ = false;
+                     add_plan(std::move(*read));
+                     for (auto frames = std::exchange(behind_plan_, {}); !frames.empty();) {
+                       const Frame next = std::move(frames.front());
+                       frames.pop_front();
+                       receive(next);
+                     }
+                     idle();
+                   });
+}
+
+void SchedulerActor::add_plan(Result<program::PartPlanPtr> plan) {
+  if (!plan.ok()) return router_.malformed(Role::kController, 0, plan.status());
+  const PlanId id = (*plan)->id;
+  plans_[id] = std::move(plan).value();
+}
 
 /// Begins to work with what the host knows, and with what was said while that was on its way.
 void SchedulerActor::restore(const Snapshot& snapshot) {
@@ -345,13 +390,9 @@ void SchedulerActor::handle(const Frame& frame) {
           core_.set_weight(weight.getTenant(), weight.getWeight());
         }
         break;
-      case Message::DEFINE_PLAN: {
-        auto part = program::decode_part_plan(wire::data_frame(message.getDefinePlan().getPart()));
-        if (!part.ok()) return part.status();
-        const PlanId id = part->id;
-        plans_[id] = std::make_shared<const program::PartPlan>(std::move(part).value());
+      case Message::DEFINE_PLAN:
+        define_plan(message.getDefinePlan().getId(), frame);
         break;
-      }
       case Message::FORGET:
         for (const PlanId id : message.getForget().getPlans()) forget_plan(id);
         break;

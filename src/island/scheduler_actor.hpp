@@ -2,10 +2,12 @@
 
 #pragma once
 
+#include <deque>
 #include <unordered_map>
 #include <vector>
 
 #include "actor/actor.hpp"
+#include "actor/offload.hpp"
 #include "actor/router.hpp"
 #include "base/clock.hpp"
 #include "events/event_stream.hpp"
@@ -23,6 +25,8 @@ class SchedulerActor final : public actor::Actor {
 
   void receive(const Frame& frame) override;
   void idle() override;
+  /// Plans of many gangs are decoded so from now on.
+  void use(actor::OffloadOptions offload) { offload_ = std::move(offload); }
 
   const SchedulerCore& core() const { return core_; }
   /// Plans that launches may name.
@@ -44,6 +48,8 @@ class SchedulerActor final : public actor::Actor {
   };
 
   void handle(const Frame& frame);
+  void define_plan(PlanId plan, const Frame& frame);
+  void add_plan(Result<program::PartPlanPtr> plan);
   void restore(const Snapshot& snapshot);
   void pass_on(const Frame& frame);
   void forget_plan(PlanId id);
@@ -60,8 +66,11 @@ class SchedulerActor final : public actor::Actor {
   events::EventStream& events_;
   SchedulerCore core_;
   std::unordered_map<PlanId, program::PartPlanPtr> plans_;
-  std::uint64_t now_ns_ = 0;  // When the message that is being handled arrived.
-  Launch launch_;             // The one that is being read.
+  actor::OffloadOptions offload_;
+  bool is_decoding_ = false;       // A plan, away from this thread;
+  std::deque<Frame> behind_plan_;  // all that comes waits behind it.
+  std::uint64_t now_ns_ = 0;       // When the message that is being handled arrived.
+  Launch launch_;                  // The one that is being read.
   std::vector<Action> orders_, exists_, finished_;
   std::vector<Failed> failed_;
   // Where scheduler and host are processes of their own: see schemas/seaway.capnp, "views".

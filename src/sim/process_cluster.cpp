@@ -18,11 +18,15 @@ namespace {
 constexpr std::uint64_t kDelayStream = 0x64656c6179730000;
 constexpr std::uint64_t kDeathStream = 0x6465617468730000;
 constexpr std::uint64_t kBulkStream = 0x62756c6b00000000;
+constexpr std::uint64_t kControlStream = 0x636f6e74726f6c00;
+constexpr std::uint64_t kOffloadStream = 0x6f66666c6f616400;
 constexpr std::uint64_t kMachineStream = 0x6d616368696e6573;
 constexpr std::uint64_t kDataStream = 0x6461746100000000;
 /// How long it takes until another host's memory is there to be read.
 constexpr std::uint64_t kFetchNsMax = 10'000'000;
 constexpr std::uint64_t kValueBytes = 2048, kValueNsMax = 50'000'000;
+constexpr std::uint64_t kPrepareNsMax = 5'000'000;
+constexpr std::uint64_t kControlBytes = 16'384, kCreditPackets = 32;
 /// How soon whoever supervises a process starts it again.
 constexpr std::uint64_t kRestartNsMax = 100'000'000;
 
@@ -39,15 +43,27 @@ std::uint32_t process_count(const ProcessCluster::Options& options) {
 
 /// Values of worlds are small: chunks are smaller, or there is one a value, as in real clusters.
 /// Not so small that a value takes long over these wires: requests have their time.
-transport::BulkLaneOptions draw_bulk(std::uint64_t seed, const transport::WireOptions& wires) {
+transport::FrameLaneOptions draw_bulk(std::uint64_t seed, const transport::WireOptions& wires) {
   RandomStream draws(seed, kBulkStream);
-  transport::BulkLaneOptions bulk;
+  transport::FrameLaneOptions bulk;
   if (draws.below(4) == 0) return bulk;
-  bulk.chunk_bytes = sizeof(std::uint64_t) << draws.below(6);
-  bulk.credit_chunks = 1 + draws.below(4);
-  const auto trips = [&bulk] { return kValueBytes / (bulk.chunk_bytes * bulk.credit_chunks); };
-  while (trips() * 2 * wires.latency_max_ns > kValueNsMax) bulk.chunk_bytes *= 2;
+  bulk.packet_bytes = sizeof(std::uint64_t) << draws.below(6);
+  bulk.credit_packets = 1 + draws.below(4);
+  const auto trips = [&bulk] { return kValueBytes / (bulk.packet_bytes * bulk.credit_packets); };
+  while (trips() * 2 * wires.latency_max_ns > kValueNsMax) bulk.packet_bytes *= 2;
   return bulk;
+}
+
+/// In half of all worlds ordinary control frames take several packets.
+transport::FrameLaneOptions draw_control(std::uint64_t seed, const transport::WireOptions& wires) {
+  RandomStream draws(seed, kControlStream);
+  transport::FrameLaneOptions control = transport::control_lane();
+  if (draws.below(2) == 0) return control;
+  control.packet_bytes = std::size_t{64} << draws.below(4);
+  const auto trips = [&control] { return kControlBytes / (kCreditPackets * control.packet_bytes); };
+  while (trips() * 2 * wires.latency_max_ns > kValueNsMax) control.packet_bytes *= 2;
+  control.credit_bytes = kCreditPackets * control.packet_bytes;
+  return control;
 }
 
 /// In half of all worlds values are fetched, in most of these all of them.
@@ -78,7 +94,9 @@ ProcessCluster::ProcessCluster(Options options, actor::SeededEngine& engine,
       machines_(options_.seed, kMachineStream),
       has_one_machine_(machines_.below(2) == 0),
       data_(draw_data(options_.seed)),
+      control_(draw_control(options_.seed, options_.faults.wires)),
       bulk_(draw_bulk(options_.seed, options_.faults.wires)),
+      offloads_(RandomStream(options_.seed, kOffloadStream).below(2) == 0),
       done_(kProcessFaultKinds) {
   data_.find = [this](HostId self, HostId peer) { return find_data(self, peer); };
   start({Role::kController, 0});
@@ -151,6 +169,7 @@ void ProcessCluster::start(const RoleName& name) {
   options.clients_max = options_.clients_max;
   options.life = place.life;
   options.seed = options_.seed;
+  options.control = control_;
   options.bulk = bulk_;
   options.on_orphaned = [this, name, life = place.life] {
     engine_.post([this, name, life] {
@@ -183,12 +202,35 @@ void ProcessCluster::start(const RoleName& name) {
   }
   place.member = std::make_unique<cluster::Member>(
       std::move(options),
-      cluster::MemberWiring{engine, wires_, place.voice->stream, natives_, place.near.get(),
-                            place.data.get(), place.spill.get()},
+      cluster::MemberWiring{engine,
+                            wires_,
+                            place.voice->stream,
+                            natives_,
+                            place.near.get(),
+                            place.data.get(),
+                            place.spill.get(),
+                            {},
+                            offload(engine)},
       [this, &engine](IslandId island, std::function<void()> on_progress) {
         return make_backend_(engine, island, std::move(on_progress));
       });
   for (ProcessSink* sink : options_.sinks) sink->started(name, place.life);
+}
+
+/// In half of all worlds programs of a few nodes are prepared as long ones are: later, and while
+/// other things happen.
+actor::OffloadOptions ProcessCluster::offload(actor::Engine& engine) {
+  if (!offloads_) return {};
+  return {.offload =
+              [this, &engine](std::function<void()> work, std::function<void()> then) {
+                engine.schedule(engine.clock().now_ns() + 1 + machines_.below(kPrepareNsMax),
+                                [work = std::move(work), then = std::move(then)] {
+                                  work();
+                                  then();
+                                });
+              },
+          .frame_bytes_min = 0,
+          .nodes_min = 0};
 }
 
 /// A host's memory is there for others as long as it lives; who has it keeps it. Some have little

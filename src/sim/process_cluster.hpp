@@ -123,6 +123,7 @@ class ProcessCluster {
   void kill(const cluster::RoleName& name, std::uint64_t delay_ns);
   void crash_again(const ProcessFault& fault);
   void drain(IslandId island, std::optional<controller::Drain> how);
+  actor::OffloadOptions offload(actor::Engine& engine);
   void block(const cluster::RoleName& name, bool in, bool out, bool is_blocked);
   void block(transport::ProcessId from, transport::ProcessId to, bool is_blocked);
   void set_clock(const cluster::RoleName& name, const ProcessFault& fault, bool is_wrong);
@@ -138,7 +139,8 @@ class ProcessCluster {
   const bool has_one_machine_;  // All hosts are on it, and read each other's memory.
   std::map<HostId, std::pair<std::uint32_t, transport::SharedRegion>> regions_;  // By life.
   SimDataNetwork data_;
-  const transport::BulkLaneOptions bulk_;
+  const transport::FrameLaneOptions control_, bulk_;
+  const bool offloads_;
   std::map<transport::ProcessId, Place> places_;
   std::map<std::pair<transport::ProcessId, transport::ProcessId>, int> blocks_;  // From, to.
   std::set<ClientId> ended_clients_, killed_clients_;

@@ -3,6 +3,7 @@
 #include "transport/conversation.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/fault_point.hpp"
@@ -15,42 +16,61 @@ namespace seaway::transport {
 namespace {
 
 constexpr std::size_t kPacketsKept = 64;  // Room for so many stays from turn to turn.
+constexpr std::size_t kReasonBytesMax = 1024;
+
+/// The text of a kEnd's frame: bytes, filled up with zeros.
+Frame text_frame(std::string text) {
+  text.resize(std::min(text.size(), kReasonBytesMax));
+  return Frame::make((text.size() + 7) / 8, [&text](std::span<std::uint64_t> words) {
+    std::ranges::fill(words, 0);
+    std::memcpy(words.data(), text.data(), text.size());
+  });
+}
+
+std::string text_of(const Frame& frame) {
+  const auto bytes = std::as_bytes(frame.words());
+  std::string text(reinterpret_cast<const char*>(bytes.data()),
+                   std::min(bytes.size(), kReasonBytesMax));
+  return text.substr(0, text.find('\0'));
+}
 
 }  // namespace
 
 Conversation::Conversation(ConversationOptions options, std::uint64_t now_ns)
-    : options_(std::move(options)), heard_ns_(now_ns), said_ns_(now_ns), bulk_(options_.bulk) {}
+    : options_(std::move(options)),
+      heard_ns_(now_ns),
+      said_ns_(now_ns),
+      progress_ns_(now_ns),
+      control_(options_.control),
+      bulk_(options_.bulk) {}
 
 Status Conversation::send(Frame frame, std::uint64_t now_ns, std::uint32_t channel, Lane lane) {
   if (has_ended()) return reason_;
-  if (lane == Lane::kBulk) {
-    SEAWAY_PROBE("payload goes beside control");
-    Status taken = bulk_.send(channel, std::move(frame));
-    if (!taken.ok()) return {taken.code(), options_.peer + ": " + taken.message()};
-    if (peer_epoch_ == 0 && last_sent_ == 0) heard_ns_ = std::max(heard_ns_, now_ns);
-    ++counts_.sent;
-    return {};
-  }
-  const std::size_t bytes = frame.size_bytes();
-  if (kept_.size() >= options_.frames_max || kept_bytes_ + bytes > options_.bytes_max) {
-    return resource_exhausted(options_.peer + " has not acknowledged " +
-                              std::to_string(kept_.size()) + " frames of " +
-                              std::to_string(kept_bytes_) + " bytes; the limits are " +
-                              std::to_string(options_.frames_max) + " and " +
-                              std::to_string(options_.bytes_max) + "; wait until it has");
-  }
+  SEAWAY_PROBE_IF(lane == Lane::kBulk, "payload goes beside control");
+  const bool is_first = peer_epoch_ == 0 && control_.last() == 0;
+  const bool waits = control_.waiting() + bulk_.waiting() > 0;
+  const Status taken = (lane == Lane::kBulk ? bulk_ : control_).send(channel, std::move(frame));
+  if (!taken.ok()) return {taken.code(), options_.peer + ": " + taken.message()};
   // Whom nobody has asked anything yet owes no answer: he may not have begun.
-  if (peer_epoch_ == 0 && last_sent_ == 0) heard_ns_ = std::max(heard_ns_, now_ns);
-  kept_.push_back({channel, frame});
-  kept_bytes_ += bytes;
-  ++last_sent_;
+  if (is_first) heard_ns_ = std::max(heard_ns_, now_ns);
+  if (!waits) progress_ns_ = now_ns;
   ++counts_.sent;
-  if (is_open()) {
-    say(Packet::Kind::kFrame, last_sent_, {channel, std::move(frame)});
-    if (SEAWAY_FAULT(kFrameTwice)) say(Packet::Kind::kFrame, last_sent_, kept_.back());
+  if (lane == Lane::kBulk || !is_open()) return {};
+  if (say_frames(control_, Packet::Kind::kPart, Packet::Kind::kFrame)) {
+    if (SEAWAY_FAULT(kFrameTwice)) packets_.push_back(packets_.back());
     said_ns_ = now_ns;
   }
   return {};
+}
+
+/// As many of its packets as have credit. False when there are none.
+bool Conversation::say_frames(FrameLane& lane, Packet::Kind part, Packet::Kind last) {
+  bool is_any = false;
+  while (auto piece = lane.next()) {
+    say(piece->is_last ? last : part, piece->number, {piece->channel, std::move(piece->frame)});
+    is_any = true;
+  }
+  return is_any;
 }
 
 void Conversation::connected(std::uint64_t now_ns) {
@@ -90,13 +110,16 @@ void Conversation::receive(Packet packet, std::uint64_t now_ns) {
   peer_epoch_ = packet.from_epoch;
   const bool is_heartbeat = packet.kind == Packet::Kind::kAck;
   if (!is_heartbeat || !SEAWAY_MUTANT("a heartbeat is no sign of life")) heard_ns_ = now_ns;
-  if (packet.acknowledged > last_sent_) {
-    return finish(protocol_error(options_.peer + " acknowledges frame " +
+  if (packet.acknowledged > control_.last()) {
+    return refuse(protocol_error(options_.peer + " acknowledges packet " +
                                  std::to_string(packet.acknowledged) + " of " +
-                                 std::to_string(last_sent_)));
+                                 std::to_string(control_.last())));
   }
   if (packet.kind == Packet::Kind::kEnd) {
-    return finish(cancelled(options_.peer + " has ended the conversation"));
+    was_ended_by_peer_ = true;
+    const std::string why = text_of(packet.frame);
+    if (why.empty()) return finish(cancelled(options_.peer + " has ended the conversation"));
+    return finish(protocol_error(options_.peer + " has refused a packet: " + why));
   }
   if (packet.kind == Packet::Kind::kHello) return greet(packet);
   // Before its Hello a connection brings only what is older than it.
@@ -105,12 +128,8 @@ void Conversation::receive(Packet packet, std::uint64_t now_ns) {
     ++counts_.repeated;
     return;
   }
-  take_acknowledgement(packet.acknowledged);
-  if (!bulk_.acknowledge(packet.chunks_acknowledged)) {
-    return finish(protocol_error(options_.peer + " acknowledges chunks that were never sent"));
-  }
-  if (packet.kind == Packet::Kind::kFrame) take_frame(std::move(packet));
-  if (packet.kind == Packet::Kind::kChunk) take_chunk(std::move(packet));
+  if (!take_acknowledgements(packet, now_ns)) return;
+  if (packet.kind != Packet::Kind::kAck) take_frame(std::move(packet));
 }
 
 void Conversation::greet(const Packet& hello) {
@@ -118,60 +137,60 @@ void Conversation::greet(const Packet& hello) {
   SEAWAY_PROBE_IF(is_open(), "a greeting is repeated");
   if (is_open()) return;
   state_ = State::kOpen;
-  take_acknowledgement(hello.acknowledged);
-  if (!bulk_.resume(hello.chunks_acknowledged)) {
-    return finish(protocol_error(options_.peer + " has received chunks that were never sent"));
+  if (!control_.resume(hello.acknowledged) ||
+      !bulk_.resume(bulk_.expand(hello.chunks_acknowledged))) {
+    return refuse(protocol_error(options_.peer + " has received packets that were never sent"));
   }
-  std::uint64_t sequence = last_sent_ - kept_.size();
-  for (const Letter& letter : kept_) {
-    if (SEAWAY_MUTANT("the oldest frame is not sent again") && &letter == &kept_.front()) continue;
-    say(Packet::Kind::kFrame, ++sequence, letter);
-    SEAWAY_PROBE("a frame is sent again");
-    ++counts_.resent;
-  }
+  say_frames(control_, Packet::Kind::kPart, Packet::Kind::kFrame);
 }
 
-/// Forgets what has arrived.
-void Conversation::take_acknowledgement(std::uint64_t acknowledged) {
-  std::uint64_t first = last_sent_ - kept_.size() + 1;
-  if (SEAWAY_MUTANT("a frame is forgotten before it has arrived") && !kept_.empty()) ++acknowledged;
-  for (; first <= acknowledged; ++first) {
-    kept_bytes_ -= kept_.front().frame.size_bytes();
-    kept_.pop_front();
+/// False when there is no such packet: the conversation has ended.
+bool Conversation::take_acknowledgements(const Packet& packet, std::uint64_t now_ns) {
+  const std::uint64_t before = control_.acknowledged() + bulk_.acknowledged();
+  if (!control_.acknowledge(packet.acknowledged) ||
+      !bulk_.acknowledge(bulk_.expand(packet.chunks_acknowledged))) {
+    refuse(protocol_error(options_.peer + " acknowledges packets that were never sent"));
+    return false;
   }
+  if (control_.acknowledged() + bulk_.acknowledged() != before) progress_ns_ = now_ns;
+  return true;
 }
 
 void Conversation::take_frame(Packet packet) {
-  if (packet.sequence <= received_ && !SEAWAY_MUTANT("a frame that is repeated is heard again")) {
-    SEAWAY_PROBE("a repeated frame is dropped");
-    ++counts_.repeated;
-    return;
-  }
-  SEAWAY_PROBE_IF(packet.sequence > received_ + 1, "a frame is missing");
-  if (packet.sequence > received_ + 1) return break_off();  // Something is missing.
-  ++received_;
-  ++counts_.received;
-  letters_.push_back({packet.channel, std::move(packet.frame)});
-}
-
-void Conversation::take_chunk(Packet packet) {
+  const bool is_bulk =
+      packet.kind == Packet::Kind::kChunk || packet.kind == Packet::Kind::kChunkPart;
+  const bool is_last = packet.kind == Packet::Kind::kFrame || packet.kind == Packet::Kind::kChunk;
+  FrameLane& lane = is_bulk ? bulk_ : control_;
   const std::size_t letters = letters_.size();
-  switch (bulk_.take({packet.sequence, packet.channel, std::move(packet.frame)}, letters_)) {
-    case BulkLane::Taken::kNew:
+  switch (
+      lane.take({packet.sequence, packet.channel, std::move(packet.frame), is_last}, letters_)) {
+    case FrameLane::Taken::kNew:
       counts_.received += letters_.size() - letters;
       return;
-    case BulkLane::Taken::kRepeated:
+    case FrameLane::Taken::kRepeated:
       ++counts_.repeated;
       return;
-    case BulkLane::Taken::kGap:
+    case FrameLane::Taken::kGap:
       return break_off();
-    case BulkLane::Taken::kWrong:
-      return finish(protocol_error(options_.peer + " sends chunk " +
-                                   std::to_string(packet.sequence) +
-                                   ", which does not go on from the one before, has no credit, or "
-                                   "begins a frame of more than " +
-                                   std::to_string(options_.bulk.frame_bytes_max) + " bytes"));
+    case FrameLane::Taken::kWrong:
+      return refuse(protocol_error(
+          options_.peer + " sends on the " + (is_bulk ? "bulk" : "control") + " lane, kind " +
+          std::to_string(static_cast<unsigned>(packet.kind)) + ": " + lane.wrong()));
   }
+}
+
+void Conversation::unreadable(const Status& why, bool is_refusal) {
+  // What comes behind it on the same connection is not looked at.
+  if (state_ != State::kGreeting && state_ != State::kOpen) return;
+  const std::uint64_t at = control_.received() + bulk_.received();
+  damaged_ = at == damaged_at_ ? damaged_ + 1 : 1;
+  damaged_at_ = at;
+  const std::string where = " behind packet " + std::to_string(control_.received()) + ": ";
+  if (is_refusal) return refuse(protocol_error(options_.peer + where + why.message()));
+  if (damaged_ < options_.damaged_max) return disconnected();
+  SEAWAY_PROBE("a packet comes damaged over many connections");
+  refuse(protocol_error(options_.peer + where + std::to_string(damaged_) +
+                        " connections in a row: " + why.message()));
 }
 
 void Conversation::disconnected() {
@@ -193,13 +212,24 @@ void Conversation::end() {
   packets_ = std::move(last);
 }
 
+/// Ends it, and the peer learns why if there is a connection.
+void Conversation::refuse(Status reason) {
+  if (has_ended()) return;
+  std::vector<Packet> last;
+  if (peer_epoch_ != 0 && (is_open() || state_ == State::kGreeting)) {
+    say(Packet::Kind::kEnd, 0, {0, text_frame(reason.message())});
+    last.push_back(std::move(packets_.back()));
+  }
+  finish(std::move(reason));
+  packets_ = std::move(last);
+}
+
 void Conversation::finish(Status reason) {
   if (has_ended()) return;
   break_off();
   state_ = State::kEnded;
   reason_ = std::move(reason);
-  kept_.clear();
-  kept_bytes_ = 0;
+  control_.clear();
   bulk_.clear();
 }
 
@@ -210,10 +240,11 @@ void Conversation::break_off() {
 }
 
 void Conversation::say(Packet::Kind kind, std::uint64_t sequence, Letter letter) {
-  acknowledged_ = received_;
+  control_.told();
   bulk_.told();
-  packets_.push_back({kind, options_.epoch, peer_epoch_, sequence, received_,
-                      std::move(letter.frame), letter.channel, bulk_.received()});
+  packets_.push_back({kind, options_.epoch, peer_epoch_, sequence, control_.received(),
+                      std::move(letter.frame), letter.channel,
+                      static_cast<std::uint32_t>(bulk_.received())});
 }
 
 std::optional<std::uint64_t> Conversation::due_ns() const {
@@ -278,32 +309,40 @@ std::vector<std::byte> Conversation::take_bytes(std::uint64_t now_ns) {
   return bytes;
 }
 
-/// With what is next on the bulk lane, and what the other end is owed.
+/// With what has credit now, and the acknowledgements that the other end waits for.
 void Conversation::complete_packets(std::uint64_t now_ns) {
-  if (is_open()) {
-    while (auto chunk = bulk_.next()) {
-      say(Packet::Kind::kChunk, chunk->number, {chunk->channel, std::move(chunk->frame)});
-      said_ns_ = now_ns;
+  if (!is_open()) return;
+  const bool says_control = say_frames(control_, Packet::Kind::kPart, Packet::Kind::kFrame);
+  const bool says_bulk = say_frames(bulk_, Packet::Kind::kChunkPart, Packet::Kind::kChunk);
+  if (says_control || says_bulk) said_ns_ = now_ns;
+  if (!control_.has_news() && !bulk_.has_news()) return;
+  if (!packets_.empty()) {
+    for (Packet& packet : packets_) {
+      packet.acknowledged = control_.received();
+      packet.chunks_acknowledged = static_cast<std::uint32_t>(bulk_.received());
     }
-  }
-  if (is_open() && (acknowledged_ < received_ || bulk_.has_news())) {
-    const bool owes = received_ - acknowledged_ >= options_.acknowledge_every;
-    if (!packets_.empty()) {
-      for (Packet& packet : packets_) {
-        packet.acknowledged = received_;
-        packet.chunks_acknowledged = bulk_.received();
-      }
-      acknowledged_ = received_;
-      bulk_.told();
-    } else if ((owes && !SEAWAY_FAULT(kHeldAcknowledgement)) || bulk_.owes_acknowledgement()) {
-      if (!SEAWAY_MUTANT("nothing is acknowledged")) say(Packet::Kind::kAck);
-      said_ns_ = now_ns;
-    }
+    control_.told();
+    bulk_.told();
+  } else if ((control_.owes_acknowledgement() && !SEAWAY_FAULT(kHeldAcknowledgement)) ||
+             bulk_.owes_acknowledgement()) {
+    if (!SEAWAY_MUTANT("nothing is acknowledged")) say(Packet::Kind::kAck);
+    said_ns_ = now_ns;
   }
 }
 
+Conversation::Counts Conversation::counts() const {
+  Counts counts = counts_;
+  counts.resent = control_.resent();
+  return counts;
+}
+
+Conversation::Waiting Conversation::waiting() const {
+  return {control_.waiting() + bulk_.waiting(), control_.waiting_bytes() + bulk_.waiting_bytes(),
+          progress_ns_};
+}
+
 std::uint64_t Conversation::hash() const {
-  std::uint64_t hash = mix64(last_sent_) ^ mix64(received_ << 20 ^ acknowledged_);
+  std::uint64_t hash = mix64(control_.hash());
   const auto add = [&hash](std::uint64_t value) { hash = mix64(hash ^ value) + value; };
   add(static_cast<std::uint64_t>(state_) << 8 | static_cast<std::uint64_t>(reason_.code()) << 1 |
       static_cast<std::uint64_t>(closes_));
@@ -311,10 +350,7 @@ std::uint64_t Conversation::hash() const {
        {peer_epoch_, successor_epoch_, options_.epoch, options_.peer_epoch_min}) {
     add(one);
   }
-  std::uint64_t sequence = last_sent_ - kept_.size();
-  for (const Letter& letter : kept_) {
-    add(hash_of({Packet::Kind::kFrame, 0, 0, ++sequence, 0, letter.frame, letter.channel, 0}));
-  }
+  add(damaged_ << 1 | static_cast<std::uint64_t>(was_ended_by_peer_));
   add(bulk_.hash());
   add(packets_.size());
   for (const Packet& packet : packets_) add(hash_of(packet));

@@ -11,7 +11,8 @@
 
 #include "base/frame.hpp"
 #include "seaway/status.hpp"
-#include "transport/bulk_lane.hpp"
+#include "transport/frame_lane.hpp"
+#include "transport/lane.hpp"
 #include "transport/packet.hpp"
 
 namespace seaway::transport {
@@ -21,12 +22,10 @@ struct ConversationOptions {
   std::string peer;         // What messages call the other one: "host 3".
   /// Earlier lives of the peer are over, for this process at least: they are told so.
   std::uint64_t peer_epoch_min = 1;
-  /// What was sent and is not acknowledged yet; more is refused.
-  std::size_t frames_max = 65'536;
-  std::size_t bytes_max = std::size_t{64} << 20;
-  BulkLaneOptions bulk = {};
-  /// Acknowledges by itself when so many frames have come; less go with what is said anyway.
-  std::uint32_t acknowledge_every = 1;
+  FrameLaneOptions control = control_lane();
+  FrameLaneOptions bulk = {};
+  /// So many connections in a row may bring damaged packets and nothing new before them.
+  std::uint32_t damaged_max = 16;
   /// An open connection says something at least so often. 0: only when there is something to say.
   std::uint64_t heartbeat_ns = 0;
   /// The peer is lost when nothing was heard for so long, over whatever connections. 0: never.
@@ -40,14 +39,18 @@ struct ConversationOptions {
 /// core: time and packets go in, packets and frames come out; its owner makes connections, writes
 /// bytes and sets timers. Not thread-safe; a copy goes on by itself.
 ///
-/// Each frame has a number and is kept until the peer has acknowledged it. On each new connection
-/// both ends say Hello: which lives talk, and up to where they have received; what is behind that
-/// is sent again. So a frame arrives once and in order however often connections break, and nothing
-/// that a connection repeats has an effect. What names another life of either process is ignored,
-/// whoever says it: a process that was believed dead and goes on talking is not heard.
+/// Each packet of a frame has a number and is kept until the peer has acknowledged it. On each new
+/// connection both ends say Hello: which lives talk, and up to where they have received; what is
+/// behind that is sent again. So a frame arrives once and in order however often connections break,
+/// and nothing that a connection repeats has an effect. What names another life of either process
+/// is ignored, whoever says it: a process that was believed dead and goes on talking is not heard.
 ///
-/// Large frames go on the bulk lane, in chunks of their own numbers: whatever is said on the
-/// control lane meanwhile overtakes them (BulkLane).
+/// Each lane numbers its packets (FrameLane). A long frame takes many packets: heartbeats,
+/// acknowledgements and the other lane's packets go between them. Payload goes on the bulk lane:
+/// control frames overtake it.
+///
+/// A packet that the peer can never take ends the conversation, at both ends, with a reason; so do
+/// connections that bring the same packet damaged again and again. Nothing is repeated for ever.
 ///
 /// It ends once, with a reason: the peer ended it, began a new life, fell silent, or does not exist
 /// any more. What was not acknowledged then may have arrived or not. The two lives never talk
@@ -57,8 +60,8 @@ class Conversation {
  public:
   Conversation(ConversationOptions options, std::uint64_t now_ns);
 
-  /// Takes a frame over. Errors: kResourceExhausted when too much waits for acknowledgement,
-  /// kHostLost after the end.
+  /// Takes a frame over. Errors: kResourceExhausted when too much waits for acknowledgement, or
+  /// the frame is over the limit; after the end its reason.
   Status send(Frame frame, std::uint64_t now_ns, std::uint32_t channel = 0,
               Lane lane = Lane::kControl);
 
@@ -66,8 +69,11 @@ class Conversation {
   void connected(std::uint64_t now_ns);
   /// What has come on it.
   void receive(Packet packet, std::uint64_t now_ns);
-  /// It broke, or brought what is no packet.
+  /// It broke.
   void disconnected();
+  /// It brought what is no packet, in the words of PacketReader. `is_refusal`: the peer has sent
+  /// exactly that, and ends the conversation; else another connection may bring it undamaged.
+  void unreadable(const Status& why, bool is_refusal);
   /// Nobody answers where the peer was: its process does not exist any more.
   void refused();
   /// Ends it for a reason of this end's own.
@@ -92,8 +98,10 @@ class Conversation {
 
   bool is_open() const { return state_ == State::kOpen; }
   bool has_ended() const { return state_ == State::kEnded; }
-  /// Why, once it has ended: kHostLost, or kCancelled in peace.
+  /// Why, once it has ended: kHostLost, kProtocolError, kResourceExhausted; kCancelled in peace.
   const Status& reason() const { return reason_; }
+  /// The peer has ended it, and may have begun another one.
+  bool was_ended_by_peer() const { return was_ended_by_peer_; }
   /// 0 until it was heard.
   std::uint64_t peer_epoch() const { return peer_epoch_; }
   /// The later life of the peer that this has met, and ended of; 0: none.
@@ -104,10 +112,17 @@ class Conversation {
     std::uint64_t repeated = 0;  // Frames that had come before.
     std::uint64_t stale = 0;     // Packets of other lives.
   };
-  const Counts& counts() const { return counts_; }
+  Counts counts() const;
   /// Control frames that wait for acknowledgement.
-  std::size_t unacknowledged() const { return kept_.size(); }
-  const BulkLane& bulk() const { return bulk_; }
+  std::size_t unacknowledged() const { return control_.waiting(); }
+  const FrameLane& control() const { return control_; }
+  const FrameLane& bulk() const { return bulk_; }
+  /// Frames that wait for acknowledgement, and since when none of their packets was acknowledged.
+  struct Waiting {
+    std::size_t frames = 0, bytes = 0;
+    std::uint64_t since_ns = 0;
+  };
+  Waiting waiting() const;
   /// Equal for equal futures, but for what depends on time: covers neither that nor counts. For
   /// explorers.
   std::uint64_t hash() const;
@@ -115,12 +130,13 @@ class Conversation {
  private:
   enum class State : std::uint8_t { kDown, kGreeting, kOpen, kEnded };
   void greet(const Packet& hello);
-  void take_acknowledgement(std::uint64_t acknowledged);
+  bool take_acknowledgements(const Packet& packet, std::uint64_t now_ns);
   void take_frame(Packet packet);
-  void take_chunk(Packet packet);
   void say(Packet::Kind kind, std::uint64_t sequence = 0, Letter letter = {});
+  bool say_frames(FrameLane& lane, Packet::Kind part, Packet::Kind last);
   void complete_packets(std::uint64_t now_ns);
   void finish(Status reason);
+  void refuse(Status reason);
   void break_off();
   std::uint64_t heartbeat_due_ns() const;
   std::uint64_t patience_ns() const;
@@ -130,17 +146,16 @@ class Conversation {
   Status reason_;
   std::uint64_t peer_epoch_ = 0;
   std::uint64_t successor_epoch_ = 0;
-  std::uint64_t last_sent_ = 0;
-  std::deque<Letter> kept_;  // last_sent_ - size + 1 .. last_sent_.
-  std::size_t kept_bytes_ = 0;
-  std::uint64_t received_ = 0;      // Up to this number.
-  std::uint64_t acknowledged_ = 0;  // What was said of that last.
+  bool was_ended_by_peer_ = false;
+  std::uint32_t damaged_ = 0;     // Connections in a row that brought damaged packets,
+  std::uint64_t damaged_at_ = 0;  // behind so many that were received.
   std::uint64_t heard_ns_;
   std::uint64_t said_ns_;
+  std::uint64_t progress_ns_;  // Nothing waited, or something was acknowledged.
   bool closes_ = false;
   std::vector<Packet> packets_;
   std::vector<Letter> letters_;
-  BulkLane bulk_;
+  FrameLane control_, bulk_;
   Counts counts_;
 };
 

@@ -88,26 +88,32 @@ Result<std::optional<Packet>> PacketReader::next() {
   Header header;
   std::memcpy(header.data(), bytes_.data() + begin_, kPacketHeaderBytes);
   const std::uint64_t head = header[0];
+  is_refusal_ = (header.back() & 0xffff'ffff) == header_sum(header);
   if ((head & 0xffff) != kMagic) return fail("bytes that are no packet");
   if ((head >> 16 & 0xff) != kVersion) {
     return fail("version " + std::to_string(head >> 16 & 0xff) + " of packets; this is version " +
                 std::to_string(kVersion));
   }
-  if ((header.back() & 0xffff'ffff) != header_sum(header)) {
+  if (!is_refusal_) {
     return fail("a header whose checksum is wrong");
   }
   const std::uint64_t kind = head >> 24 & 0xff;
   const std::size_t frame_bytes = (head >> 32) * kWord;
-  if (kind > static_cast<std::uint8_t>(Packet::Kind::kChunk)) {
+  if (kind > static_cast<std::uint8_t>(Packet::Kind::kChunkPart)) {
     return fail("packets of kind " + std::to_string(kind) + ", which is unknown");
   }
   if (frame_bytes > frame_bytes_max_) {
-    return fail("a frame of " + std::to_string(frame_bytes) + " bytes; the limit is " +
+    return fail("a packet of kind " + std::to_string(kind) + " with a frame of " +
+                std::to_string(frame_bytes) + " bytes; the limit is " +
                 std::to_string(frame_bytes_max_));
   }
   if (available < kPacketHeaderBytes + frame_bytes) return std::optional<Packet>();
   const std::span<const std::byte> frame(bytes_.data() + begin_ + kPacketHeaderBytes, frame_bytes);
-  if (header.back() >> 32 != checksum(frame)) return fail("a frame whose checksum is wrong");
+  if (header.back() >> 32 != checksum(frame)) {
+    is_refusal_ = false;
+    return fail("a frame whose checksum is wrong");
+  }
+  is_refusal_ = false;
   Packet packet;
   packet.kind = static_cast<Packet::Kind>(kind);
   packet.from_epoch = header[1];

@@ -6,7 +6,7 @@
 
 /// Builds of tests say another one (tests/tools/meson.build).
 #ifndef SEAWAY_PROTOCOL_VERSION
-#define SEAWAY_PROTOCOL_VERSION 5
+#define SEAWAY_PROTOCOL_VERSION 6
 #endif
 
 namespace seaway::transport {

@@ -21,13 +21,19 @@ struct End {
       : conversation({.epoch = kEpoch,
                       .peer = "the peer",
                       .peer_epoch_min = 2,
-                      .frames_max = 64,
-                      .bytes_max = 1 << 16,
-                      .acknowledge_every = 2,
+                      .control = control(),
                       .heartbeat_ns = 100,
                       .silence_max_ns = 10'000},
                      0) {
     conversation.connected(0);
+  }
+  static transport::FrameLaneOptions control() {
+    transport::FrameLaneOptions control = transport::control_lane();
+    control.frames_max = 64;
+    control.waiting_bytes_max = 1 << 16;
+    control.acknowledge_every = 2;
+    control.frame_bytes_max = kFrameBytesMax;
+    return control;
   }
 
   void look() {
@@ -53,7 +59,7 @@ struct End {
       if (!packet.ok()) {
         SEAWAY_CHECK(packet.status().code() == StatusCode::kProtocolError);
         SEAWAY_CHECK(!reader.next().ok());
-        conversation.disconnected();
+        conversation.unreadable(packet.status(), reader.is_refusal());
         conversation.connected(now_ns);
         reader = transport::PacketReader(kFrameBytesMax);
         return look();
@@ -74,7 +80,8 @@ struct End {
 
 transport::Packet packet_of(const Said& said) {
   transport::Packet packet;
-  packet.kind = static_cast<transport::Packet::Kind>(said.from & 3);
+  packet.kind =
+      static_cast<transport::Packet::Kind>((said.from & 3) + ((said.to & 1) != 0 ? 3 : 0));
   packet.from_epoch = said.from >> 2 & 7;
   // Mostly for this life, so that conversations come about.
   packet.to_epoch = (said.from & 0x80) != 0 ? said.to : kEpoch;

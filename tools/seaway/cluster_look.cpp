@@ -88,6 +88,15 @@ std::string ClusterLook::to_string(const std::string& address, const ClusterLook
                  process.value("there", false) ? "there" : "lost",
                  printable(process.value("address", "")).c_str(), actors.c_str());
   }
+  for (const auto& channel : json.value("stalled_channels", nlohmann::json::array())) {
+    text += line(
+        "  channel to %s is stalled: %llu frames of %llu bytes wait, none was "
+        "acknowledged for %llu ms\n",
+        channel.value("peer", "").c_str(),
+        static_cast<unsigned long long>(channel.value("frames", std::uint64_t{0})),
+        static_cast<unsigned long long>(channel.value("bytes", std::uint64_t{0})),
+        static_cast<unsigned long long>(channel.value("for_ms", std::uint64_t{0})));
+  }
   const auto work = json.value("work", nlohmann::json::object());
   text += "\n" + islands_text(json.value("each_island", nlohmann::json::array())) + "\n";
   text +=

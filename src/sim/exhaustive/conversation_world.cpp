@@ -28,13 +28,17 @@ ConversationWorld::ConversationWorld(ConversationSpec spec) : spec_(spec) {
   }
 }
 
-Conversation ConversationWorld::begin(const End& end, std::uint32_t index) {
-  return Conversation({.epoch = end.epoch,
-                       .peer = "end " + text(1 - index),
-                       .peer_epoch_min = end.peer_epoch_min,
-                       .bulk = {.chunk_bytes = sizeof(std::uint64_t), .credit_chunks = 1},
-                       .silence_max_ns = kSilenceNs},
-                      0);
+Conversation ConversationWorld::begin(const End& end, std::uint32_t index) const {
+  transport::ConversationOptions options{
+      .epoch = end.epoch,
+      .peer = "end " + text(1 - index),
+      .peer_epoch_min = end.peer_epoch_min,
+      .bulk = {.packet_bytes = sizeof(std::uint64_t), .credit_packets = 1},
+      .silence_max_ns = kSilenceNs};
+  // Frames have two words.
+  if (spec_.has_parts)
+    options.control.packet_bytes = options.control.credit_bytes = sizeof(std::uint64_t);
+  return Conversation(std::move(options), 0);
 }
 
 std::string ConversationWorld::setting() const {

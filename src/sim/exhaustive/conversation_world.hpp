@@ -25,6 +25,7 @@ struct ConversationSpec {
   /// Whether each conversation of a process has an epoch of its own, as those between members of a
   /// cluster have; else all of a life have one, as those between silos.
   bool has_attempts = false;
+  bool has_parts = false;  // Each frame of the control lane takes two packets, with credit for one.
 
   /// FOR TESTS ONLY: a promise that one end does not keep.
   enum class Weakening : std::uint8_t {
@@ -97,7 +98,7 @@ class ConversationWorld {
     return lane == 0 ? spec_.frames : spec_.payloads;
   }
 
-  static transport::Conversation begin(const End& end, std::uint32_t index);
+  transport::Conversation begin(const End& end, std::uint32_t index) const;
   Connection* find(std::uint32_t number);
   const Connection* find(std::uint32_t number) const;
   void begin_anew(std::uint32_t end);

@@ -34,6 +34,9 @@ std::vector<SmallWorld> conversation_worlds() {
       make("talk-payload",
            "a conversation of a frame and a payload in chunks each way; it breaks, and repeats",
            {.frames = 1, .payloads = 1, .cuts_max = 1, .repeats_max = 1}),
+      make("talk-parts",
+           "a conversation of a frame in two packets each way; it breaks, and repeats",
+           {.frames = 1, .cuts_max = 1, .repeats_max = 1, .has_parts = true}),
   };
 }
 

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -32,7 +34,8 @@ class PeersTest : public testing::Test {
     std::unique_ptr<Peers> peers;
     std::uint32_t life = 0;
     std::vector<std::uint64_t> heard;
-    std::vector<std::string> news;  // "there 1", "lost 1".
+    std::vector<std::string> news;     // "there 1", "lost 1".
+    std::vector<std::string> reasons;  // Of the losses.
   };
 
   void begin(std::uint64_t seed, transport::WireOptions options = {}) {
@@ -53,6 +56,8 @@ class PeersTest : public testing::Test {
     PeersOptions options;
     options.self = self;
     options.life = node.life;
+    options.control.frame_bytes_max = frame_bytes_max_[self];
+    options.control.packet_bytes = packet_bytes_;
     node.peers = std::make_unique<Peers>(
         *node.process, *wires_, options,
         [&node](const RoleName&, const RoleName&, const Frame& heard) {
@@ -60,6 +65,7 @@ class PeersTest : public testing::Test {
         },
         [&node](const PeerNews& news) {
           node.news.push_back((news.is_lost ? "lost " : "there ") + std::to_string(news.life));
+          if (news.is_lost) node.reasons.push_back(news.reason);
         });
     node.peers->meet(1 - self, {Role::kHost, 1 - self});
   }
@@ -75,6 +81,14 @@ class PeersTest : public testing::Test {
       node.peers->send({Role::kHost, 1 - self}, frame(number));
     });
   }
+  /// 40 words, of which the first is the number.
+  void send_long(transport::ProcessId self, std::uint64_t number) {
+    Node& node = nodes_[self];
+    node.process->post([&node, self, number] {
+      node.peers->send({Role::kHost, 1 - self},
+                       Frame::make(40, [number](auto words) { std::ranges::fill(words, number); }));
+    });
+  }
   void block(bool is_blocked) {
     wires_->block(0, 1, is_blocked);
     wires_->block(1, 0, is_blocked);
@@ -87,6 +101,9 @@ class PeersTest : public testing::Test {
   std::unique_ptr<actor::SeededEngine> engine_;
   std::unique_ptr<transport::SimulatedWires> wires_;
   std::array<Node, 2> nodes_;
+  std::array<std::size_t, 2> frame_bytes_max_ = {transport::kFrameBytesMax,
+                                                 transport::kFrameBytesMax};
+  std::size_t packet_bytes_ = transport::kPacketFrameBytesMax;
 };
 
 TEST_F(PeersTest, FramesArriveOnceAndInOrderOverBreakingWires) {
@@ -222,6 +239,58 @@ TEST_F(PeersTest, WhatIsTooMuchToWaitEndsTheConversationAndIsNotLostInSilence) {
 
   EXPECT_GT(nodes_[0].peers->counts().refused, 0u);
   EXPECT_EQ(nodes_[0].news.back(), "lost 1");
+}
+
+TEST_F(PeersTest, ReportsAChannelThatAcknowledgesNothing) {
+  begin(6);
+  pass(50 * kMs);
+  EXPECT_TRUE(nodes_[0].peers->stalled().empty());
+  wires_->block(1, 0, true);  // The frame arrives; its acknowledgement does not.
+  say(0, 1);
+
+  pass(800 * kMs);
+  const auto stalled = nodes_[0].peers->stalled();
+
+  ASSERT_EQ(stalled.size(), 1u);
+  EXPECT_EQ(to_string(stalled[0].peer), "the host of island 1");
+  EXPECT_EQ(stalled[0].frames, 1u);
+  EXPECT_EQ(stalled[0].bytes, 8u);
+  EXPECT_GE(stalled[0].for_ns, 750 * kMs);
+}
+
+TEST_F(PeersTest, AFrameThatThePeerRefusesIsNotSentAgain) {
+  frame_bytes_max_[1] = 64;
+  begin(7);
+  pass(50 * kMs);
+  const std::uint64_t writes = wires_->counts().writes;
+
+  send_long(0, 100);
+  pass(200 * kMs);
+
+  // Both are told of the end, once, and talk again.
+  EXPECT_EQ(nodes_[0].news, (std::vector<std::string>{"there 1", "lost 1", "there 1"}));
+  EXPECT_EQ(nodes_[1].news, (std::vector<std::string>{"there 1", "lost 1", "there 1"}));
+  EXPECT_NE(nodes_[0].reasons[0].find("the limit is 64"), std::string::npos)
+      << nodes_[0].reasons[0];
+  EXPECT_LT(wires_->counts().writes - writes, 50u);
+  say(0, 5);
+  pass(50 * kMs);
+  EXPECT_EQ(nodes_[1].heard, (std::vector<std::uint64_t>{5}));
+}
+
+TEST_F(PeersTest, LongFramesArriveInPartsOverBreakingWires) {
+  packet_bytes_ = 64;
+  transport::WireOptions options;
+  options.faults = {.cut = 20, .half_open = 20, .flip = 20, .repeat = 50};
+  begin(8, options);
+  pass(50 * kMs);
+
+  for (std::uint64_t number = 1; number <= 20; ++number) send_long(0, number);
+  pass(2'000 * kMs);
+
+  std::vector<std::uint64_t> all(20);
+  std::iota(all.begin(), all.end(), 1);
+  EXPECT_EQ(nodes_[1].heard, all);
 }
 
 }  // namespace

@@ -54,10 +54,15 @@ class View : public testing::Test {
   void say_view(std::uint32_t number, program::PartPlan plan) {
     plan.id = 1;
     const Frame part = program::encode_frame(plan);
+    wire::FrameBuilder defines;
+    auto definition = defines.init_root<Message>().initDefinePlan();
+    definition.setId(plan.id);
+    definition.setPart(wire::frame_data(part));
+    say(defines.finish());
     wire::FrameBuilder builder;
     auto view = builder.init_root<Message>().initView();
     view.setNumber(number);
-    view.initPlans(1).set(0, wire::frame_data(part));
+    view.initPlans(1).set(0, plan.id);
     auto launches = view.initLaunches();
     auto launch = launches.initRecords(1)[0];
     launch.setStamp(kStamp);

@@ -44,7 +44,13 @@ class Conversations : public testing::Test {
   }
 
   std::uint64_t now_ns = 1'000;
-  ConversationOptions left_options{.epoch = 4, .peer = "right", .frames_max = 3, .bytes_max = 100};
+  static ConversationOptions small_options() {
+    ConversationOptions options{.epoch = 4, .peer = "right"};
+    options.control.frames_max = 3;
+    options.control.waiting_bytes_max = 100;
+    return options;
+  }
+  ConversationOptions left_options = small_options();
   ConversationOptions right_options{.epoch = 2, .peer = "left"};
   Conversation left{left_options, 0}, right{right_options, 0};
 };
@@ -90,7 +96,7 @@ TEST_F(Conversations, WhatWasSentBeforeAConnectionGoesWithIt) {
 }
 
 TEST_F(Conversations, ControlOvertakesPayload) {
-  left_options.bulk = right_options.bulk = {.chunk_bytes = 8, .credit_chunks = 1};
+  left_options.bulk = right_options.bulk = {.packet_bytes = 8, .credit_packets = 1};
   left = Conversation(left_options, 0);
   right = Conversation(right_options, 0);
   connect();
@@ -100,7 +106,7 @@ TEST_F(Conversations, ControlOvertakesPayload) {
   const auto packets = left.take_packets(now_ns);
   ASSERT_EQ(packets.size(), 2u);
   EXPECT_EQ(packets[0].kind, Packet::Kind::kFrame);
-  EXPECT_EQ(packets[1].kind, Packet::Kind::kChunk);
+  EXPECT_EQ(packets[1].kind, Packet::Kind::kChunkPart);
   for (const Packet& packet : packets) right.receive(packet, now_ns);
   EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1}));
   send(left, 2);
@@ -110,7 +116,7 @@ TEST_F(Conversations, ControlOvertakesPayload) {
 }
 
 TEST_F(Conversations, PayloadOutlivesItsConnection) {
-  left_options.bulk = right_options.bulk = {.chunk_bytes = 8, .credit_chunks = 1};
+  left_options.bulk = right_options.bulk = {.packet_bytes = 8, .credit_packets = 1};
   left = Conversation(left_options, 0);
   right = Conversation(right_options, 0);
   connect();
@@ -128,7 +134,7 @@ TEST_F(Conversations, PayloadOutlivesItsConnection) {
 
 TEST_F(Conversations, AChunkThatIsNoneEndsIt) {
   connect();
-  right.receive({Packet::Kind::kChunk, 4, 2, 1, 0, Frame(), 0, 0}, now_ns);
+  right.receive({Packet::Kind::kChunkPart, 4, 2, 1, 0, Frame(), 0, 0}, now_ns);
 
   EXPECT_TRUE(right.has_ended());
   EXPECT_EQ(right.reason().code(), StatusCode::kProtocolError);
@@ -199,12 +205,135 @@ TEST_F(Conversations, MoreThanTheLimitsIsRefusedUntilSomeHasArrived) {
   const Status again = left.send(frame(4), now_ns);
   const Status large = left.send(Frame::make(20, [](auto) {}), now_ns);
 
-  EXPECT_EQ(refused.to_string(),
-            "RESOURCE_EXHAUSTED: right has not acknowledged 3 frames of 48 bytes; the limits are 3 "
-            "and 100; wait until it has");
+  EXPECT_EQ(
+      refused.to_string(),
+      "RESOURCE_EXHAUSTED: right: has not acknowledged 3 frames of 48 bytes, and 16 bytes more "
+      "are too many; the limits are 3 and 100; wait until it has");
   EXPECT_TRUE(again.ok());
   EXPECT_EQ(large.code(), StatusCode::kResourceExhausted);
   EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1, 2, 3}));
+}
+
+TEST_F(Conversations, ALongFrameTravelsInPartsBetweenHeartbeats) {
+  left_options.control.packet_bytes = left_options.control.credit_bytes = 8;
+  left_options.heartbeat_ns = 100;
+  left = Conversation(left_options, 0);
+  connect();
+  send(left, 1);
+  send(left, 2);
+
+  std::vector<Packet> packets = left.take_packets(now_ns);
+  ASSERT_EQ(packets.size(), 1u);  // The credit is one packet.
+  EXPECT_EQ(packets[0].kind, Packet::Kind::kPart);
+  left.tick(now_ns += 100);
+  const std::vector<Packet> heartbeat = left.take_packets(now_ns);
+  ASSERT_EQ(heartbeat.size(), 1u);
+  EXPECT_EQ(heartbeat[0].kind, Packet::Kind::kAck);
+  right.receive(packets[0], now_ns);
+  EXPECT_EQ(right.control().coming_bytes(), 8u);
+  EXPECT_TRUE(numbers(right).empty());
+  talk();
+
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(left.unacknowledged(), 0u);
+}
+
+TEST_F(Conversations, ANewConnectionBringsOnlyTheMissingParts) {
+  left_options.control.packet_bytes = 8;
+  left = Conversation(left_options, 0);
+  connect();
+  send(left, 1);
+  right.receive(left.take_packets(now_ns)[0], now_ns);
+  left.disconnected();
+  right.disconnected();
+
+  connect();
+
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1}));
+  EXPECT_EQ(left.counts().resent, 1u);
+}
+
+TEST_F(Conversations, AFrameOverTheLimitIsRefusedBeforeItIsSent) {
+  left_options.control.frame_bytes_max = left_options.bulk.frame_bytes_max = 8;
+  left = Conversation(left_options, 0);
+  connect();
+
+  for (const Lane lane : {Lane::kControl, Lane::kBulk}) {
+    EXPECT_EQ(left.send(frame(1), now_ns, 0, lane),
+              resource_exhausted("right: a frame of 16 bytes; the limit is 8: send it in parts"));
+  }
+  EXPECT_FALSE(left.has_ended());
+  EXPECT_TRUE(left.take_packets(now_ns).empty());
+}
+
+TEST_F(Conversations, AFrameThatThePeerRefusesEndsBothWithTheReason) {
+  right_options.control.frame_bytes_max = 8;
+  right = Conversation(right_options, 0);
+  connect();
+  send(left, 1);
+
+  talk();
+
+  EXPECT_EQ(right.reason(),
+            protocol_error("left sends on the control lane, kind 1: a frame of at least 16 bytes; "
+                           "the limit is 8"));
+  EXPECT_EQ(left.reason(),
+            protocol_error("right has refused a packet: left sends on the control lane, kind 1: a "
+                           "frame of at least 16 bytes; the limit is 8"));
+  EXPECT_TRUE(left.was_ended_by_peer());
+  EXPECT_FALSE(right.was_ended_by_peer());
+}
+
+TEST_F(Conversations, DamagedPacketsAreHealedUnlessTheyRepeat) {
+  const Status damage = protocol_error("a connection brings a frame whose checksum is wrong");
+  right_options.damaged_max = 3;
+  right = Conversation(right_options, 0);
+  const auto damage_next = [&] {
+    left.disconnected();
+    right.disconnected();
+    left.connected(now_ns);
+    right.connected(now_ns);
+    for (Packet& packet : left.take_packets(now_ns)) right.receive(packet, now_ns);
+    for (Packet& packet : right.take_packets(now_ns)) left.receive(packet, now_ns);
+    left.take_packets(now_ns);
+    right.unreadable(damage, false);
+    right.unreadable(damage, false);  // What comes behind it on the connection does not count.
+  };
+  send(left, 1);
+  damage_next();
+  damage_next();
+  connect();
+  EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1}));
+
+  send(left, 2);
+  for (int i = 0; i < 3; ++i) damage_next();
+
+  EXPECT_EQ(right.reason(),
+            protocol_error("left behind packet 1: 3 connections in a row: a connection brings a "
+                           "frame whose checksum is wrong"));
+}
+
+TEST_F(Conversations, APacketThatIsWrongAsItWasSentEndsIt) {
+  connect();
+  right.unreadable(protocol_error("a connection brings packets of kind 9, which is unknown"), true);
+  talk();
+
+  EXPECT_EQ(left.reason(),
+            protocol_error("right has refused a packet: left behind packet 0: a connection brings "
+                           "packets of kind 9, which is unknown"));
+}
+
+TEST_F(Conversations, ReportSinceWhenNothingWasAcknowledged) {
+  connect();
+  send(left, 1);
+  now_ns += 500;
+  send(left, 2);
+
+  EXPECT_EQ(left.waiting().frames, 2u);
+  EXPECT_EQ(left.waiting().bytes, 32u);
+  EXPECT_EQ(left.waiting().since_ns, now_ns - 500);
+  talk();
+  EXPECT_EQ(left.waiting().frames, 0u);
 }
 
 TEST_F(Conversations, EndWhenThePeerBeginsANewLife) {
@@ -305,7 +434,7 @@ TEST_F(Conversations, EndOfAPeerThatAcknowledgesWhatWasNeverSent) {
   connect();
   left.receive({Packet::Kind::kAck, 2, 4, 0, 7, {}}, now_ns);
 
-  EXPECT_EQ(left.reason().to_string(), "PROTOCOL_ERROR: right acknowledges frame 7 of 0");
+  EXPECT_EQ(left.reason().to_string(), "PROTOCOL_ERROR: right acknowledges packet 7 of 0");
 }
 
 TEST_F(Conversations, SayThatTheyLiveAndNoticeSilence) {

@@ -190,7 +190,7 @@ TEST_F(SocketWiresTest, WrongMagicAndWrongProtocolsAreToldBothNumbers) {
   second.say(other_magic);
 
   EXPECT_EQ(refusal_of(first),
-            protocol_error("an introduction of protocol 99 where protocol 5 is talked: run one "
+            protocol_error("an introduction of protocol 99 where protocol 6 is talked: run one "
                            "version of Seaway at both ends"));
   EXPECT_EQ(refusal_of(second), protocol_error("an introduction with the magic number 1399153014; "
                                                "Seaway's is 1399153015"));
