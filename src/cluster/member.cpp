@@ -112,7 +112,7 @@ void Member::play(const BackendFactory& make_backend) {
       options.hosts = shape_.hosts;
       auto role = std::make_unique<device::HostActor>(
           options,
-          device::HostWiring{engine, router_, bulk_, wiring_.natives, wiring_.events, nullptr,
+          device::HostWiring{engine, router_, *bulk_, wiring_.natives, wiring_.events, nullptr,
                              wiring_.near, wiring_.data, wiring_.spill, offload()},
           *backend_);
       host_ = role.get();
