@@ -17,7 +17,7 @@ namespace {
 /// Name of the stream of random numbers for the pace.
 constexpr std::uint64_t kPaceStream = 0x706f6c6963790001;
 
-class SeededEngineImpl final : public SeededEngine {
+class SeededEngineImpl final : public SeededEngine, public Gated {
  public:
   SeededEngineImpl(std::uint64_t seed, const SeededOptions& options)
       : chooser_(seed, options.policy, options.choices_max),
@@ -70,6 +70,7 @@ class SeededEngineImpl final : public SeededEngine {
   void notify() override { own_.notify(); }
   const Clock& clock() const override { return own_.clock(); }
   bool on_control_thread() const override { return own_.on_control_thread(); }
+  const std::shared_ptr<EngineGate>& gate() const override { return own_.gate(); }
   void spawn_body(std::string name, std::function<void()> body) override {
     own_.spawn_body(std::move(name), std::move(body));
   }

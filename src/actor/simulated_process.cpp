@@ -113,6 +113,7 @@ SimulatedProcess::SimulatedProcess(SimulatedThread& thread, std::string name)
 SimulatedProcess::~SimulatedProcess() {
   SEAWAY_CHECK(depth_ == 0, "a process may not destroy itself; kill() it", name_);
   stop();
+  gate_->close();
   std::erase(thread_.processes, this);
 }
 

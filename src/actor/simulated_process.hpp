@@ -13,6 +13,7 @@
 
 #include "actor/caf_coordinator.hpp"
 #include "actor/caf_shell.hpp"
+#include "actor/engine_gate.hpp"
 #include "actor/fiber.hpp"
 #include "actor/schedule_chooser.hpp"
 #include "actor/seeded_process.hpp"
@@ -46,7 +47,7 @@ class SimulatedCoordinator final : public JobCoordinator {
   void run_at(std::size_t index);
 };
 
-class SimulatedProcess final : public SeededProcess {
+class SimulatedProcess final : public SeededProcess, public Gated {
  public:
   /// The first process of a thread is the engine itself.
   SimulatedProcess(SimulatedThread& thread, std::string name);
@@ -61,6 +62,7 @@ class SimulatedProcess final : public SeededProcess {
   void notify() override {}  // Each step asks all that wait.
   const Clock& clock() const override { return clock_; }
   bool on_control_thread() const override;
+  const std::shared_ptr<EngineGate>& gate() const override { return gate_; }
 
   void spawn_body(std::string name, std::function<void()> body) override;
   void yield() override;
@@ -115,6 +117,7 @@ class SimulatedProcess final : public SeededProcess {
   std::deque<std::function<void()>> posted_;
   std::vector<std::unique_ptr<SimulatedBody>> bodies_;
   std::uint64_t last_body_ = 0;
+  const std::shared_ptr<EngineGate> gate_ = std::make_shared<EngineGate>();
 
   friend struct SimulatedBody;
 };

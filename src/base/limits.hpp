@@ -40,6 +40,7 @@ inline constexpr Limit kScratchBytes{std::uint64_t{1} << 40, "bytes of scratch"}
 inline constexpr Limit kInPlacePairs{4096, "outputs over operands"};
 inline constexpr Limit kForeignBytes{std::uint64_t{12} << 20, "bytes"};  // Of code and options.
 inline constexpr Limit kProgramOutputs{4'000'000, "outputs"};
+inline constexpr Limit kFrameBytes{std::uint64_t{256} << 20, "bytes"};  // Of each, encoded.
 
 // Actors.
 inline constexpr Limit kMembers{1 << 22, "actors"};  // Of one mesh.

@@ -166,7 +166,8 @@ std::shared_ptr<const function::Executable> Annexes::share(
     FunctionId id, std::shared_ptr<const function::Executable> executable) {
   if (!any()) return executable;
   const function::Executable* const known = executable.get();
-  return {known, [this, id, executable](const function::Executable*) {
+  return {known, [this, here = std::weak_ptr(is_here_), id, executable](const auto*) {
+            if (here.expired()) return;
             for (std::uint32_t host = 1; host < hosts_; ++host) {
               outbox_[host].emplace_back(ForgetFunction{id});
             }

@@ -154,6 +154,8 @@ class Annexes {
   std::map<std::uint64_t, Question> questions_;  // By ticket.
   std::map<std::uint32_t, Lending> lendings_;    // By host.
   std::map<std::uint32_t, std::vector<AnnexOrder>> outbox_;
+  /// Functions may be let go of when this has ended.
+  std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);
 };
 
 }  // namespace seaway::device

@@ -238,12 +238,17 @@ Status HostActor::define_plan(const Frame& frame, std::size_t bytes) {
   is_preparing_ = true;
   using Made = Result<std::unique_ptr<HostPlan>>;
   const auto made = std::make_shared<Made>(std::unique_ptr<HostPlan>());
+  // It holds functions, which are let go of on the control thread.
+  const auto make = std::make_shared<PlanMaker>(core_.plan_maker());
   wiring_.offload.offload(
-      [frame, made, make = core_.plan_maker()] {
+      [frame, made, make] {
         auto part = read_plan(frame);
-        *made = part.ok() ? make(std::move(part).value()) : Made(part.status());
+        *made = part.ok() ? (*make)(std::move(part).value()) : Made(part.status());
       },
-      [this, made] { end_plan(std::move(*made)); });
+      [this, made, make] {
+        *make = nullptr;
+        end_plan(std::move(*made));
+      });
   return {};
 }
 

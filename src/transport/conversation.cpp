@@ -323,7 +323,8 @@ void Conversation::complete_packets(std::uint64_t now_ns) {
     }
     control_.told();
     bulk_.told();
-  } else if ((control_.owes_acknowledgement() && !SEAWAY_FAULT(kHeldAcknowledgement)) ||
+  } else if ((control_.owes_acknowledgement() &&
+              (control_.holds_credit() || !SEAWAY_FAULT(kHeldAcknowledgement))) ||
              bulk_.owes_acknowledgement()) {
     if (!SEAWAY_MUTANT("nothing is acknowledged")) say(Packet::Kind::kAck);
     said_ns_ = now_ns;

@@ -171,7 +171,12 @@ FrameLane::Taken FrameLane::take(Piece piece, std::vector<Letter>& letters) {
 bool FrameLane::owes_acknowledgement() const {
   const std::size_t every = std::min<std::size_t>(
       options_.acknowledge_every, std::max<std::size_t>(1, options_.credit_packets / 8));
-  return received_ - told_ >= every || (has_news() && untold_bytes_ * 4 >= options_.credit_bytes);
+  return received_ - told_ >= every || holds_credit();
+}
+
+bool FrameLane::holds_credit() const {
+  const std::size_t quarter = std::max<std::size_t>(1, options_.credit_packets / 4);
+  return received_ - told_ >= quarter || (has_news() && untold_bytes_ * 4 >= options_.credit_bytes);
 }
 
 void FrameLane::told() {

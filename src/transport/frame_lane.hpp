@@ -89,6 +89,8 @@ class FrameLane {
   /// The number of the last packet that has come, and whether the other end waits for it.
   std::uint64_t received() const { return received_; }
   bool owes_acknowledgement() const;
+  /// A quarter of the sender's credit or more is used up by what it was not told of.
+  bool holds_credit() const;
   bool has_news() const { return received_ != told_; }
   void told();
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/frame.hpp"
+#include "base/limits.hpp"
 #include "seaway/status.hpp"
 
 namespace seaway::transport {
@@ -18,7 +19,7 @@ namespace seaway::transport {
 constexpr std::size_t kFrameBytesMax = std::size_t{1} << 30;
 /// Most bytes of what a user makes as one frame: a program, a function, a message. Below the limit
 /// of a frame, for other roles put it into frames of their own, and add to it.
-constexpr std::size_t kUserFrameBytesMax = std::size_t{256} << 20;
+constexpr std::size_t kUserFrameBytesMax = limits::kFrameBytes.max;
 /// Most bytes of a frame in one packet: longer frames travel in several.
 constexpr std::size_t kPacketFrameBytesMax = std::size_t{256} << 10;
 

@@ -42,7 +42,7 @@ struct SocketOptions {
   /// many that are told why they are refused. Each shared out by address: see CallerPlaces.
   std::size_t strangers_max = 64;
   std::size_t connections_max = 4096;
-  std::size_t introduction_bytes_max = 4096;
+  std::size_t introduction_bytes_max = std::size_t{64} << 10;
   /// What a caller sends after his introduction and before he is let in; with more, his connection
   /// ends.
   std::size_t dropped_bytes_max = 4096;

@@ -2,6 +2,7 @@
 
 #include "cluster_look.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/printable.hpp"
@@ -40,12 +41,21 @@ std::string islands_text(const nlohmann::json& islands) {
   return text;
 }
 
+/// The first 40 bytes of a name, without the beginning of a character that does not fit.
+std::string short_name(const std::string& name) {
+  std::string text = printable(name);
+  std::size_t end = std::min<std::size_t>(text.size(), 40);
+  while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  text.resize(end);
+  return text;
+}
+
 std::string tenants_text(const nlohmann::json& tenants) {
   std::string text = "tenant            weight  arrays  runs queued  in flight\n";
   for (const auto& tenant : tenants) {
     text +=
         line("%-16s  %6u  %6llu  %11u  %9u\n",
-             printable(tenant.value("name", "")).substr(0, 40).c_str(), tenant.value("weight", 0u),
+             short_name(tenant.value("name", "")).c_str(), tenant.value("weight", 0u),
              static_cast<unsigned long long>(tenant.value("arrays", std::uint64_t{0})),
              tenant.value("queued", 0u), tenant.value("in_flight", 0u));
   }

@@ -47,7 +47,8 @@ int fail(const Status& status) {
 void print(const Arguments& arguments, const ClusterLook& look, const ClusterLook* before) {
   if (arguments.json) {
     // ASCII alone: a terminal would act on other characters of names and addresses.
-    std::printf("%s\n", look.json.dump(-1, ' ', true).c_str());
+    constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
+    std::printf("%s\n", look.json.dump(-1, ' ', true, kReplace).c_str());
   } else {
     const bool clears = arguments.watch_s > 0 && isatty(STDOUT_FILENO) == 1;
     std::printf(

@@ -217,6 +217,8 @@ void walk(const Connect& connect) {
       const Status status = call.make(scene, size);
       EXPECT_TRUE(status.ok() || call.at_limit == Call::AtLimit::kMayFailOtherwise)
           << call.name << " " << size << ": " << status.to_string();
+      EXPECT_NE(status.code(), StatusCode::kResourceExhausted)
+          << call.name << " " << size << ": " << status.to_string().substr(0, 500);
       const std::string refusal =
           std::to_string(size) + " " + std::string(call.limit->unit) + "; the limit is";
       EXPECT_THAT(status.message(), Not(HasSubstr(refusal))) << call.name;
@@ -263,6 +265,13 @@ class ProcessCluster {
     directory_ = mkdtemp(name.data());
     auto registry = std::make_shared<Registry>();
     registry->actor<shelves::Till>();
+    // What a host knows it says when it joins.
+    for (int i = 0; i < 500; ++i) {
+      NativeFunction native{.parameters = {f32({1})}, .outputs = {f32({1})}};
+      native.body = [](auto, auto, std::byte*) { return Status(); };
+      registry->native("a native function of a name of some length, number " + std::to_string(i),
+                       std::move(native));
+    }
     for (const auto role : {actor::Role::kController, actor::Role::kIsland, actor::Role::kHost}) {
       cluster::ProcessOptions options;
       options.name = {role, 0};

@@ -94,7 +94,7 @@ TEST_F(FrameLaneTest, CreditCountsBytesToo) {
 
 TEST_F(FrameLaneTest, ItsReaderOwesAWordWhenPartOfTheCreditIsUsed) {
   options.credit_packets = 16;
-  right = FrameLane(options);
+  left = right = FrameLane(options);
   ASSERT_TRUE(left.send(1, frame(12)).ok());
 
   EXPECT_EQ(right.take(*left.next(), letters), FrameLane::Taken::kNew);
@@ -102,6 +102,11 @@ TEST_F(FrameLaneTest, ItsReaderOwesAWordWhenPartOfTheCreditIsUsed) {
   EXPECT_TRUE(right.has_news());
   EXPECT_EQ(right.take(*left.next(), letters), FrameLane::Taken::kNew);
   EXPECT_TRUE(right.owes_acknowledgement());
+  EXPECT_FALSE(right.holds_credit());
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(right.take(*left.next(), letters), FrameLane::Taken::kNew);
+  }
+  EXPECT_TRUE(right.holds_credit());
   right.told();
   EXPECT_FALSE(right.owes_acknowledgement());
   EXPECT_FALSE(right.has_news());

@@ -170,7 +170,7 @@ TEST_F(SocketWiresTest, AnnouncedGigabytesTakeNoMemory) {
   for (auto& stranger : all) {
     const Status refused = refusal_of(*stranger);
     EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted);
-    EXPECT_NE(refused.message().find("the limit is 4096"), std::string::npos) << refused.message();
+    EXPECT_NE(refused.message().find("the limit is 65536"), std::string::npos) << refused.message();
   }
   rusage after = {};
   ::getrusage(RUSAGE_SELF, &after);
