@@ -199,7 +199,7 @@ TEST(Slices, AnArrayThatCannotBeMovedIsLostAndTheSliceMovesAllTheSame) {
 }
 
 /// 126 bytes on each island for one tenant, and an array has 64.
-constexpr ControllerOptions kRoomForOne{.islands = 2, .kept_bytes_max = 144};
+const ControllerOptions kRoomForOne{.islands = 2, .kept_bytes_max = 144};
 
 TEST(Slices, WhileItMovesAnArrayIsKeptAtBothEnds) {
   Movable one(kRoomForOne);
