@@ -118,7 +118,7 @@ class ActorsOverProcesses : public testing::Test {
     options.listen = address(name);
     options.spec =
         "embedded:islands=2,device_memory=16MiB,threads=1,devices=" + std::to_string(hosts_) +
-        ",hosts=" + std::to_string(hosts_);
+        ",hosts=" + std::to_string(hosts_) + more_;
     options.cluster = 77;
     options.silence_ns = 3'600'000'000'000;  // Whoever goes says so: nobody waits for it.
     if (name.role == Role::kHost || name.role == Role::kAnnex) options.registry = registry_;
@@ -158,6 +158,7 @@ class ActorsOverProcesses : public testing::Test {
   std::shared_ptr<const Registry> registry_;
   std::map<RoleName, std::promise<void>> orphaned_;  // Of those that are to begin anew.
   std::shared_ptr<const Clock> clock_ = std::make_shared<const RealClock>();
+  std::string more_;  // Of the options of the cluster.
   std::map<RoleName, std::shared_ptr<Process>> processes_;
 };
 
@@ -438,12 +439,13 @@ TEST_F(ActorsOverProcesses, AreRefusedWhereTheyAreNotKnownWithTheNextStep) {
 }
 
 TEST_F(ActorsOverProcesses, AMessageThatIsTooLargeFailsAloneAndTheNextOneArrives) {
+  more_ = ",frame_bytes=1MiB";
   start_all();
   const Client client = this->client();
   const auto counters = client.spawn<Counter>(client.hosts(), 1).value();
 
   const auto large = counters.at(1).call(
-      &Counter::ask, [](Ask::Builder m) { m.setText(std::string(std::size_t{17} << 20, 'x')); });
+      &Counter::ask, [](Ask::Builder m) { m.setText(std::string(1 << 20, 'x')); });
 
   EXPECT_EQ(large.get().status().code(), StatusCode::kResourceExhausted)
       << large.get().status().to_string();
