@@ -78,10 +78,10 @@ Status Silo::start_member(LocalMesh& local, const Start& start) {
   // Its owner stops an incarnation before it starts the next.
   if (const Member* const before = local.members[start.index].get();
       before && before->life != Member::Life::kDead) {
-    return invalid_argument(internal::member_name(local.mesh.get(), start.index) + ": incarnation " +
-                               std::to_string(before->incarnation()) + " of it lives on " +
-                               silo_text(wiring_.id) + "; stop it before incarnation " +
-                               std::to_string(start.incarnation) + " is started");
+    return invalid_argument(
+        internal::member_name(local.mesh.get(), start.index) + ": incarnation " +
+        std::to_string(before->incarnation()) + " of it lives on " + silo_text(wiring_.id) +
+        "; stop it before incarnation " + std::to_string(start.incarnation) + " is started");
   }
   if (member_count_ >= wiring_.limits.members_max) {
     return resource_exhausted(silo_text(wiring_.id) + " has " + std::to_string(member_count_) +

@@ -143,8 +143,7 @@ Result<std::shared_ptr<FunctionRecord>> Session::define_function(
   if (wiring_.engine) {
     Frame frame = frames::define_function(id(), *function);
     const std::string what = "function \"" + function->info.name + "\"";
-    Status status =
-        check_fits(frame, wiring_.frame_bytes_max, what, "split it into several");
+    Status status = check_fits(frame, wiring_.frame_bytes_max, what, "split it into several");
     if (status.ok()) status = function->registration.begin(*this, function->info.id, what);
     if (!status.ok()) return status;
     say_frame(std::move(frame));
@@ -225,10 +224,9 @@ Result<std::shared_ptr<ProgramRecord>> Session::define_program(
   if (!wiring_.engine) return program;
   Frame frame = frames::define_program(id(), program->graph);
   const std::string what = "program \"" + program->name + "\"";
-  Status status =
-      check_fits(frame, wiring_.frame_bytes_max,
-                 what + " of " + std::to_string(program->graph.nodes.size()) + " nodes",
-                 "put loops into functions, or use several programs");
+  Status status = check_fits(frame, wiring_.frame_bytes_max,
+                             what + " of " + std::to_string(program->graph.nodes.size()) + " nodes",
+                             "put loops into functions, or use several programs");
   if (status.ok()) status = program->registration.begin(*this, program->graph.id, what);
   if (!status.ok()) return status;
   say_frame(std::move(frame));

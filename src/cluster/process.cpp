@@ -313,11 +313,6 @@ Status Process::State::play(device::Compiler compiler) {
                         options.credentials);
     return said.ok() ? read_done(*said) : said.status();
   };
-  if (options.name.role != Role::kClient) {
-    wanted.check_native = [this](const NativeName& native) {
-      return check_own_native(native_names, native);
-    };
-  }
   wanted.on_peer = [this](const PeerNews& news) {
     const ProcessId peer = process_of(news.name, shape());
     log(news);
@@ -336,6 +331,8 @@ Status Process::State::play(device::Compiler compiler) {
       const Status why = wires.failure(process_of(lost, shape()));
       return why.ok() ? std::string() : why.message();
     };
+  } else {
+    wanted.check_native = std::bind_front(check_own_native, std::cref(native_names));
   }
   if (!compiler) {
     const bool overlaps = shape().hosts > 1 && cluster.exchange.overlaps;

@@ -152,8 +152,7 @@ class HostCore {
   Status check_upload(ArrayId array, std::uint64_t bytes, std::uint64_t stride) const;
   /// The bytes of an upload have come, and lie in the transport.
   void upload_arrived(ArrayId array);
-  /// Whether an upload, if it is awaited, has so many bytes without those that lie between shards.
-  /// Errors: kProtocolError.
+  /// Whether an upload, if awaited, has so many bytes, gaps aside. Errors: kProtocolError.
   Status check_upload_offer(ArrayId array, std::uint64_t bytes) const;
   /// Its client offers it: it is fetched right to where it will lie.
   void upload_offered(ArrayId array);

@@ -59,8 +59,8 @@ struct PartRun {
   std::vector<ShardMemory> blocks;              // Per block; empty until first needed.
   std::vector<std::uint64_t> block_bytes;       // Charged per device of each block, now.
   std::vector<std::uint64_t> block_needs;       // Of them, for gangs that are not done.
-  std::vector<std::shared_ptr<const ShardMemory>> kept;  // Of arguments that were poisoned meanwhile.
-  std::vector<ShardSums> sums;                  // Per value; empty without checksums.
+  std::vector<std::shared_ptr<const ShardMemory>> kept;  // Of arguments poisoned meanwhile.
+  std::vector<ShardSums> sums;                           // Per value; empty without checksums.
   std::vector<Donor> donors;
   std::vector<SendState> sends;
   std::vector<ReceiveState> receives;

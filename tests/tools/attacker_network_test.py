@@ -156,7 +156,7 @@ class AttackerOnTheNetworkTest(unittest.TestCase):
         announced = [struct.pack("<II", 0, 0x7fffffff),  # One segment of 16 GiB.
                      struct.pack("<II", 0xffffffff, 8),  # 2^32 segments.
                      struct.pack("<IIII", 1, 0x3fffffff, 0x3fffffff, 0),
-                     struct.pack("<II", 0, 513)]  # One word above the limit.
+                     struct.pack("<II", 0, 8193)]  # One word above the limit.
         for address in self.targets("tls") + self.targets("tcp"):
             for begin in announced:
                 with self.opened(address) as line:

@@ -227,7 +227,7 @@ class AttackerTest(unittest.TestCase):
                      struct.pack("<II", 0xffffffff, 8),  # 2^32 segments.
                      struct.pack("<IIII", 1, 0x3fffffff, 0x3fffffff, 0),
                      struct.pack("<II", 63, 1) + struct.pack("<64I", *[0x7fffffff] * 63, 0),
-                     struct.pack("<II", 0, 513)]  # One word above the limit.
+                     struct.pack("<II", 0, 8193)]  # One word above the limit.
         for address in self.targets().values():
             for begin in announced:
                 with dial(address) as line:

@@ -90,10 +90,10 @@ class OtherProtocolTest(Cluster, unittest.TestCase):
             self.assertRegex(file.read(), rf"refused user \d+, process \d+: an introduction of protocol {theirs}")
 
     def test_the_next_build_is_told_so_by_a_cluster_of_this_one(self):
-        self.expect_strangers(COMMAND, NEXT, 6, 5)
+        self.expect_strangers(COMMAND, NEXT, 7, 6)
 
     def test_this_build_is_told_so_by_a_cluster_of_the_next_one(self):
-        self.expect_strangers(NEXT, COMMAND, 5, 6)
+        self.expect_strangers(NEXT, COMMAND, 6, 7)
 
     def test_a_place_that_the_next_build_did_not_get_is_free(self):
         self.controller(COMMAND)

@@ -53,11 +53,10 @@ std::string short_name(const std::string& name) {
 std::string tenants_text(const nlohmann::json& tenants) {
   std::string text = "tenant            weight  arrays  runs queued  in flight\n";
   for (const auto& tenant : tenants) {
-    text +=
-        line("%-16s  %6u  %6llu  %11u  %9u\n",
-             short_name(tenant.value("name", "")).c_str(), tenant.value("weight", 0u),
-             static_cast<unsigned long long>(tenant.value("arrays", std::uint64_t{0})),
-             tenant.value("queued", 0u), tenant.value("in_flight", 0u));
+    text += line("%-16s  %6u  %6llu  %11u  %9u\n", short_name(tenant.value("name", "")).c_str(),
+                 tenant.value("weight", 0u),
+                 static_cast<unsigned long long>(tenant.value("arrays", std::uint64_t{0})),
+                 tenant.value("queued", 0u), tenant.value("in_flight", 0u));
   }
   return text;
 }
