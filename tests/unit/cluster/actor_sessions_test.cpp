@@ -314,17 +314,5 @@ TEST_F(ActorSessions, ReleaseWhatTheirActorsHaveDefined) {
   while (definitions() != "\"programs\":0,\"functions\":0,\"specs\":2") continue;
 }
 
-TEST_F(ActorSessions, WhatAnActorHasDefinedGoesWithItsHost) {
-  const auto zero = sharer(0, 1), one = sharer(1, 1);
-  ASSERT_EQ(value_of(make_one(zero, 4).value()), 8);
-  ASSERT_EQ(value_of(make_one(one, 4).value()), 8);
-  ASSERT_NE(definitions().find("\"functions\":2"), std::string::npos);
-
-  end({Role::kHost, 0});
-
-  while (definitions().find("\"functions\":1") == std::string::npos) continue;
-  EXPECT_EQ(value_of(make_one(one, 5).value()), 10);
-}
-
 }  // namespace
 }  // namespace seaway::cluster
