@@ -101,7 +101,7 @@ class OtherProtocolTest(Cluster, unittest.TestCase):
             for island in (0, 1):
                 refused = self.seaway(NEXT, role, "--island", str(island), "--directory", self.far, "--join",
                                       self.address)
-                self.expect_refused(refused, 6, 5)
+                self.expect_refused(refused, 7, 6)
                 self.member(COMMAND, role, island)
         self.expect_runs(COMMAND)
 
