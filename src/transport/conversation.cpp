@@ -128,6 +128,7 @@ void Conversation::receive(Packet packet, std::uint64_t now_ns) {
     ++counts_.repeated;
     return;
   }
+  damaged_ = 0;  // What can never come would be damaged again, right behind the Hello.
   if (!take_acknowledgements(packet, now_ns)) return;
   if (packet.kind != Packet::Kind::kAck) take_frame(std::move(packet));
 }

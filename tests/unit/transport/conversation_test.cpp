@@ -313,6 +313,22 @@ TEST_F(Conversations, DamagedPacketsAreHealedUnlessTheyRepeat) {
                            "frame whose checksum is wrong"));
 }
 
+TEST_F(Conversations, DamagedHeartbeatsDoNotAddUp) {
+  right_options.damaged_max = 3;
+  left_options.heartbeat_ns = 100;
+  left = Conversation(left_options, 0);
+  right = Conversation(right_options, 0);
+  for (int i = 0; i < 10; ++i) {
+    connect();
+    left.tick(now_ns += 100);
+    for (Packet& packet : left.take_packets(now_ns)) right.receive(packet, now_ns);
+    right.unreadable(protocol_error("a header whose checksum is wrong"), false);
+    left.disconnected();
+  }
+
+  EXPECT_FALSE(right.has_ended()) << right.reason().to_string();
+}
+
 TEST_F(Conversations, APacketThatIsWrongAsItWasSentEndsIt) {
   connect();
   right.unreadable(protocol_error("a connection brings packets of kind 9, which is unknown"), true);
