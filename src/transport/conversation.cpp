@@ -189,7 +189,6 @@ void Conversation::unreadable(const Status& why, bool is_refusal) {
   const std::string where = " behind packet " + std::to_string(control_.received()) + ": ";
   if (is_refusal) return refuse(protocol_error(options_.peer + where + why.message()));
   if (damaged_ < options_.damaged_max) return disconnected();
-  SEAWAY_PROBE("a packet comes damaged over many connections");
   refuse(protocol_error(options_.peer + where + std::to_string(damaged_) +
                         " connections in a row: " + why.message()));
 }
