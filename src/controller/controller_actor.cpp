@@ -144,13 +144,29 @@ bool ControllerActor::waits(const Frame& frame) {
   const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
     const auto found = waiting_.find(message.getClient());
     is_waiting = message.getClient() != 0 && found != waiting_.end();
-    if (is_waiting) found->second.push_back(frame);
+    if (is_waiting) append(message.getClient(), found->second, frame);
     const bool is_loss = message.isPeer() && message.getPeer().getLost() &&
                          message.getPeer().getRole() == static_cast<std::uint8_t>(Role::kClient);
     if (is_loss) waiting_.erase(message.getPeer().getIndex());
     return Status();
   });
   return status.ok() && is_waiting;
+}
+
+/// Above the limits the session of the client ends.
+void ControllerActor::append(ClientId client, Waiting& waiting, const Frame& frame) {
+  waiting.frames.push_back(frame);
+  waiting.bytes += frame.size_bytes();
+  if (waiting.frames.size() <= kWaitingFramesMax && waiting.bytes <= kWaitingBytesMax) return;
+  router_.malformed(
+      Role::kClient, client,
+      resource_exhausted("client " + std::to_string(client) + " has sent " +
+                         std::to_string(waiting.frames.size()) + " frames of " +
+                         std::to_string(waiting.bytes) +
+                         " bytes while its program is decoded; the limits are " +
+                         std::to_string(kWaitingFramesMax) + " and " +
+                         std::to_string(kWaitingBytesMax) + ": send fewer large programs at once"));
+  waiting_.erase(client);
 }
 
 void ControllerActor::handle(const Frame& frame) {
@@ -344,7 +360,7 @@ void ControllerActor::define_program(ClientId client, const Frame& frame) {
                      auto waiting = waiting_.extract(client);
                      if (waiting.empty()) return;  // The client is gone.
                      add_program(client, std::move(*read));
-                     for (const Frame& next : waiting.mapped()) receive(next);
+                     for (const Frame& next : waiting.mapped().frames) receive(next);
                      idle();
                    });
 }

@@ -50,6 +50,8 @@ class ControllerActor final : public actor::Actor {
   void define_program(ClientId client, const Frame& frame);
   void add_program(ClientId client, Result<program::ProgramGraph> graph);
   bool waits(const Frame& frame);
+  struct Waiting;
+  void append(ClientId client, Waiting& waiting, const Frame& frame);
   void handle(const Frame& frame);
   void flush_island(IslandId island);
   void say_all(IslandId island);
@@ -70,8 +72,14 @@ class ControllerActor final : public actor::Actor {
   bool has_looked_ = false;
   RunRequest request_;
   const actor::OffloadOptions offload_;
-  /// Of clients whose program is being decoded: what they have sent since.
-  std::map<ClientId, std::deque<Frame>> waiting_;
+  /// Frames that a client has sent while its program is decoded.
+  static constexpr std::size_t kWaitingFramesMax = 65'536;
+  static constexpr std::size_t kWaitingBytesMax = 2 * transport::kUserFrameBytesMax;
+  struct Waiting {
+    std::deque<Frame> frames;
+    std::size_t bytes = 0;
+  };
+  std::map<ClientId, Waiting> waiting_;
   ControllerCore core_;
   const std::uint32_t islands_;
   actor::Engine* engine_ = nullptr;

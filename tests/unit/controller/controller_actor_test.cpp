@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 #include <seaway.capnp.h>
 
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "actor/router.hpp"
 #include "unit/controller/controller_world.hpp"
+#include "wire/frame_builder.hpp"
 #include "wire/frame_reader.hpp"
 
 namespace seaway::controller {
@@ -49,6 +52,43 @@ TEST(Turns, RiseOverTheLivesOfAController) {
   EXPECT_LT(first.front(), first.back());
   EXPECT_LT(first.back(), second.front());
   EXPECT_LT(second.front(), second.back());
+}
+
+TEST(ControllerActor, EndsTheSessionOfAClientThatSendsTooMuchWhileItsProgramIsDecoded) {
+  FakeBinder binder;
+  ManualClock clock;
+  events::EventStream events{64};
+  actor::Router router;
+  std::vector<Status> refusals;
+  router.on_malformed([&refusals](Role role, std::uint32_t client, const Status& why) {
+    EXPECT_EQ(role, Role::kClient);
+    EXPECT_EQ(client, 7u);
+    refusals.push_back(why);
+  });
+  ControllerOptions options = ControllerWorld::with_defaults({.islands = 1});
+  std::function<void()> decoded;
+  options.offload.offload = [&decoded](auto, auto then) { decoded = std::move(then); };
+  options.offload.frame_bytes_min = 0;
+  ControllerActor controller(options, binder, router, clock, events);
+  wire::FrameBuilder program, request;
+  auto definition = program.init_root<Message>();
+  definition.setClient(7);
+  definition.initDefineProgram();
+  auto asked = request.init_root<Message>();
+  asked.setClient(7);
+  asked.initRequest().setStats();
+  controller.receive(program.finish());
+
+  const Frame question = request.finish();
+  for (int i = 0; i < 65'536; ++i) controller.receive(question);
+  EXPECT_TRUE(refusals.empty());
+  controller.receive(question);
+
+  ASSERT_EQ(refusals.size(), 1u);
+  EXPECT_EQ(refusals[0].code(), StatusCode::kResourceExhausted);
+  EXPECT_NE(refusals[0].message().find("65537 frames"), std::string::npos);
+  decoded();  // The program has no client any more.
+  EXPECT_EQ(refusals.size(), 1u);
 }
 
 }  // namespace
