@@ -1,9 +1,10 @@
 # Steps of .ci/run and .ci/nightly, which source this file: each prints how long it took, and the end
-# is `N passed, N failed` over all steps.
+# is what failed, by name, and `N passed, N failed` over all steps.
 
 passed=0
 failed=0
 summary=()
+failures=()
 log=$(mktemp)
 trap 'rm -f -- "$log"' EXIT
 
@@ -26,6 +27,10 @@ step() {
     good=$((status == 0))
     bad=$((status != 0))
   fi
+  # Only the end of a long log may be kept: there, the names are repeated.
+  if [ "$bad" -ne 0 ]; then
+    mapfile -t -O "${#failures[@]}" failures < <(grep -E '^  failed: ' "$log" || echo "  failed: $name")
+  fi
   passed=$((passed + good))
   failed=$((failed + bad))
   summary+=("$(printf '%-34s %5d s  %s' "$name" $((SECONDS - start)) \
@@ -36,6 +41,7 @@ step() {
 end_steps() {
   printf '\n'
   printf '%s\n' "${summary[@]}"
+  [ ${#failures[@]} -eq 0 ] || printf '%s\n' "${failures[@]}"
   printf 'total %d s\n' "$SECONDS"
   printf '%d passed, %d failed\n' "$passed" "$failed"
   [ "$failed" -eq 0 ]
