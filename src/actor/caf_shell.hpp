@@ -61,4 +61,9 @@ class CafShell final : public caf::event_based_actor {
   std::string name_;
 };
 
+/// Of an actor that an engine has spawned.
+inline CafShell& shell_of(const caf::actor& actor) {
+  return *static_cast<CafShell*>(caf::actor_cast<caf::abstract_actor*>(actor));
+}
+
 }  // namespace seaway::actor

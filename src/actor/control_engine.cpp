@@ -463,9 +463,12 @@ class ControlEngine final : public IoEngine, public Gated {
     for (const caf::actor& actor : actors_) {
       caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
     }
-    actors_.clear();
     coordinator_.take_foreign();
     while (coordinator_.run_one()) coordinator_.take_foreign();
+    // Another thread may be about to schedule an actor that it has sent something: its exit lies
+    // behind that, and nobody comes by any more.
+    for (const caf::actor& actor : actors_) shell_of(actor).discard();
+    actors_.clear();
     coordinator_.owner = std::thread::id();
   }
 

@@ -35,23 +35,30 @@ class EngineGate {
   std::atomic<std::uint64_t> inside_ = 0;  // Threads, times kOne; kClosed.
 };
 
-/// Keeps an engine from ending, unless it has no gate or has ended.
+/// Keeps an engine from ending.
 class EngineStay {
  public:
   EngineStay() = default;
-  explicit EngineStay(EngineGate* gate) : gate_(gate && gate->enter() ? gate : nullptr) {}
+  /// `gate` is null for an engine without threads.
+  explicit EngineStay(EngineGate* gate) : is_inside_(!gate || gate->enter()) {
+    if (is_inside_) gate_ = gate;
+  }
   ~EngineStay() {
     if (gate_) gate_->leave();
   }
-  EngineStay(EngineStay&& other) noexcept : gate_(std::exchange(other.gate_, nullptr)) {}
+  EngineStay(EngineStay&& other) noexcept { *this = std::move(other); }
   EngineStay& operator=(EngineStay&& other) noexcept {
     std::swap(gate_, other.gate_);
+    std::swap(is_inside_, other.is_inside_);
     return *this;
   }
-  explicit operator bool() const { return gate_ != nullptr; }
+  /// False: the engine has ended, or is about to: no actor of it may be sent anything. Or there is
+  /// no engine.
+  explicit operator bool() const { return is_inside_; }
 
  private:
   EngineGate* gate_ = nullptr;
+  bool is_inside_ = false;
 };
 
 /// An engine with threads of its own, on which others wait.

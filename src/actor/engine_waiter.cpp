@@ -38,7 +38,7 @@ class EngineWaiter final : public internal::Waiter {
   class Visit {
    public:
     explicit Visit(const EngineWaiter& waiter) : stay_(waiter.gate_.get()) {
-      if (stay_ || !waiter.gate_) engine_ = waiter.engine_.load(std::memory_order_acquire);
+      if (stay_) engine_ = waiter.engine_.load(std::memory_order_acquire);
     }
     explicit operator bool() const { return engine_ != nullptr; }
     Engine* operator->() const { return engine_; }

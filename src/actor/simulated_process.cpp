@@ -42,10 +42,6 @@ std::uint64_t number_of(caf::resumable* job) {
   return actor == nullptr ? 0 : actor->id();
 }
 
-CafShell& shell_of(const Address::Cell& cell) {
-  return *static_cast<CafShell*>(caf::actor_cast<caf::abstract_actor*>(cell.actor()));
-}
-
 }  // namespace
 
 /// One client body and what it waits for.
@@ -267,7 +263,7 @@ void SimulatedProcess::finish_kill() {
   {
     const Turn turn(thread_, this, nullptr);
     drop_work();
-    for (const auto& cell : actors_) shell_of(*cell).discard();
+    for (const auto& cell : actors_) shell_of(cell->actor()).discard();
     end_actors();
   }
   life_ = Life::kOver;

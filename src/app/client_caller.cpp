@@ -16,6 +16,11 @@ void fail(const internal::CallOrder& order, const Status& status) {
   }
 }
 
+template <class State>
+std::function<void(const Status&)> completing(std::shared_ptr<State> state) {
+  return [state = std::move(state)](const Status& status) { state->complete(status); };
+}
+
 }  // namespace
 
 ClientCaller::ClientCaller(std::uint32_t client, std::uint64_t tenant, Silo& hub)
@@ -70,6 +75,7 @@ Status ClientCaller::send(internal::CallOrder order) {
 
 void ClientCaller::run(Silo& hub, internal::CallOrder order) {
   asked_.fetch_sub(1, std::memory_order_relaxed);
+  if (is_over_) return fail(order, closed());
   if (order.one || !order.many.empty()) return hub.start_call(nullptr, client_, order);
   if (Status status = hub.start_send(nullptr, client_, order); !status.ok()) {
     std::lock_guard guard(mutex_);
@@ -85,21 +91,21 @@ void ClientCaller::cancel(const std::shared_ptr<internal::CallBase>& call) {
 void ClientCaller::reduce(internal::CallOrder order, internal::Combine combine) {
   const std::shared_ptr<internal::CallBase> result = order.one;
   auto shared = std::make_shared<internal::CallOrder>(std::move(order));
-  const Status status = ask([client = client_, shared, combine = std::move(combine)](Silo& hub) {
-    hub.start_reduction(nullptr, client, *shared, combine);
-  });
-  if (!status.ok()) result->answer(status);
+  ask([client = client_, shared, combine = std::move(combine)](
+          Silo& hub) { hub.start_reduction(nullptr, client, *shared, combine); },
+      [result](const Status& status) { result->answer(status); });
 }
 
-/// Runs `work` at the hub, unless too much waits there.
-Status ClientCaller::ask(std::function<void(Silo&)> work) {
-  if (Status status = take_place(); !status.ok()) return status;
+/// Runs `work` at the hub; or `fail`, when too much waits there or the session is over before.
+void ClientCaller::ask(std::function<void(Silo&)> work, std::function<void(const Status&)> fail) {
+  if (Status status = take_place(); !status.ok()) return fail(status);
   auto self = std::static_pointer_cast<ClientCaller>(shared_from_this());
-  const bool is_taken = door_->post([self, work = std::move(work)] {
+  const bool is_taken = door_->post([self, work = std::move(work), fail] {
     self->asked_.fetch_sub(1, std::memory_order_relaxed);
+    if (self->is_over_) return fail(self->closed());
     work(self->hub_);
   });
-  return is_taken ? Status() : closed();
+  if (!is_taken) fail(closed());
 }
 
 void ClientCaller::grant(const std::shared_ptr<internal::CallBase>& call, std::uint32_t count) {
@@ -109,29 +115,26 @@ void ClientCaller::grant(const std::shared_ptr<internal::CallBase>& call, std::u
 Future<std::shared_ptr<const internal::MeshInfo>> ClientCaller::spawn(internal::SpawnOrder order) {
   auto state = std::make_shared<Silo::Spawned>(waiter_);
   auto shared = std::make_shared<internal::SpawnOrder>(std::move(order));
-  const Status status = ask([shared, state, client = client_](Silo& hub) {
-    hub.spawn(nullptr, client, std::move(*shared), state);
-  });
-  if (!status.ok()) state->complete(status);
+  ask([shared, state,
+       client = client_](Silo& hub) { hub.spawn(nullptr, client, std::move(*shared), state); },
+      completing(state));
   return Future<std::shared_ptr<const internal::MeshInfo>>(std::move(state));
 }
 
 Future<std::shared_ptr<const internal::MeshInfo>> ClientCaller::find(std::string name) {
   auto state = std::make_shared<Silo::Spawned>(waiter_);
-  const Status status = ask([client = client_, name = std::move(name), state](Silo& hub) {
-    hub.find(nullptr, client, name, state);
-  });
-  if (!status.ok()) state->complete(status);
+  ask([client = client_, name = std::move(name),
+       state](Silo& hub) { hub.find(nullptr, client, name, state); },
+      completing(state));
   return Future<std::shared_ptr<const internal::MeshInfo>>(std::move(state));
 }
 
 Future<void> ClientCaller::stop(internal::Members members, std::chrono::nanoseconds deadline) {
   auto state = std::make_shared<internal::FutureState<void>>(waiter_);
   const auto time_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(0, deadline.count()));
-  const Status status = ask([client = client_, members, time_ns, state](Silo& hub) {
-    hub.stop(nullptr, client, members, hub.now_ns() + time_ns, state);
-  });
-  if (!status.ok()) state->complete(status);
+  ask([client = client_, members, time_ns,
+       state](Silo& hub) { hub.stop(nullptr, client, members, hub.now_ns() + time_ns, state); },
+      completing(state));
   return Future<void>(std::move(state));
 }
 
@@ -164,8 +167,11 @@ void ClientCaller::end(Status why) {
     end_ = why;
     is_closed_.store(true, std::memory_order_release);
   }
-  door_->post(
-      [&hub = hub_, client = client_, why = std::move(why)] { hub.close_client(client, why); });
+  auto self = std::static_pointer_cast<ClientCaller>(shared_from_this());
+  door_->post([self, why = std::move(why)] {
+    self->is_over_ = true;
+    self->hub_.close_client(self->client_, why);
+  });
 }
 
 }  // namespace seaway::app

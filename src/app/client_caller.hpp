@@ -51,13 +51,14 @@ class ClientCaller final : public internal::Caller {
  private:
   Status closed();
   Status take_place();
-  Status ask(std::function<void(Silo&)> work);
+  void ask(std::function<void(Silo&)> work, std::function<void(const Status&)> fail);
 
   const std::uint32_t client_;
   Silo& hub_;  // Touched only in what its door lets in.
   std::shared_ptr<Door> door_;
   std::shared_ptr<internal::Waiter> waiter_;
   std::atomic<bool> is_closed_ = false;
+  bool is_over_ = false;  // The hub has ended the session: for what comes behind. On its thread.
   std::atomic<std::uint32_t> asked_ = 0;
   std::atomic<std::uint64_t> watches_ = 0;
   std::mutex mutex_;

@@ -73,17 +73,16 @@ class Door {
  private:
   template <class Put>
   bool put(Put&& into) {
-    bool was_empty = false;
     actor::EngineStay stay;
     {
       std::lock_guard guard(mutex_);
       if (is_closed_) return false;
-      was_empty = content_.envelopes.empty() && content_.posted.empty();
+      const bool was_empty = content_.envelopes.empty() && content_.posted.empty();
       into(content_);
-      // The silo may end once this is unlocked, and its engine with it.
+      // The silo may end once this is unlocked, and its engine with it; then it looks here itself.
       if (was_empty) stay = actor::EngineStay(gate_.get());
     }
-    if (was_empty) poke();
+    if (stay) poke();
     return true;
   }
 

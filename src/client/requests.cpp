@@ -63,19 +63,18 @@ Result<std::string> Session::ask(std::string what, const BuildRequest& build,
   const std::uint64_t request = next_request_.fetch_add(1, std::memory_order_relaxed);
   auto state = std::make_shared<internal::FutureState<std::string>>(waiter_);
   Frame frame = build(request);
-  bool was_empty = false;
   actor::EngineStay stay;
   {
     std::lock_guard guard(mutex_);
     if (is_closed()) return end_;
-    was_empty = outbox_.empty();
+    const bool was_empty = outbox_.empty();
     requests_[request] = {.what = std::move(what), .state = state};
     outbox_.said.push_back({.kind = Said::Kind::kFrame, .object = outbox_.frames.size()});
     outbox_.frames.push_back(std::move(frame));
     outbox_.limits.push_back({.is_run = false, .id = request, .timeout_ns = timeout_ns});
     if (was_empty) stay = actor::EngineStay(gate_.get());
   }
-  if (was_empty) actor_.send(poke_);
+  if (stay) actor_.send(poke_);
   stay = {};
   return Future<std::string>(std::move(state)).get();
 }

@@ -333,19 +333,18 @@ class Session : public std::enable_shared_from_this<Session> {
 
 template <class Append>
 bool Session::say(Append&& append) {
-  bool was_empty = false;
   actor::EngineStay stay;
   {
     std::lock_guard guard(mutex_);
     if (is_closed()) return false;
-    was_empty = outbox_.empty();
+    const bool was_empty = outbox_.empty();
     append(outbox_);
     // The session may end once this is unlocked, and the engine with it.
     if (was_empty) stay = actor::EngineStay(gate_.get());
   }
   // The actor empties the outbox before it looks at it, so that one poke is enough for all that is
   // said until then.
-  if (was_empty) actor_.send(poke_);
+  if (stay) actor_.send(poke_);
   return true;
 }
 

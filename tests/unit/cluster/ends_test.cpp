@@ -95,7 +95,9 @@ void expect_cancelled(const Begin& begin) {
     client.reset();
     waiting.join();
 
-    EXPECT_EQ(outcome.get_future().get().code(), StatusCode::kCancelled) << "round " << round;
+    const Status status = outcome.get_future().get();
+    EXPECT_EQ(status.code(), StatusCode::kCancelled)
+        << "round " << round << ": " << status.to_string();
   }
 }
 
@@ -121,6 +123,19 @@ TEST(Ends, OfACallThatIsStillOnItsWay) {
   expect_cancelled([](Client& client) -> Wait {
     const auto gate = gates_of(client).at(1);
     return [gate] { return gate.call(&Gate::hold).get().status(); };
+  });
+}
+
+/// The session ends between any two steps of a call.
+TEST(Ends, OfCallsOneAfterTheOther) {
+  expect_cancelled([](Client& client) -> Wait {
+    const auto gate = gates_of(client).at(1);
+    return [gate] {
+      for (;;) {
+        const Status status = gate.call(&Gate::held).get().status();
+        if (!status.ok()) return status;
+      }
+    };
   });
 }
 
