@@ -325,7 +325,7 @@ class Visitor {
     switch (message.which()) {
       case Message::FINISHED:
         for (const auto finished : message.getFinished()) {
-          if (finished.getIsland() != from_.index && (finished.getDone() || finished.getPlaced())) {
+          if (finished.getIsland() != from_.index) {
             return wrong("island", finished.getIsland());
           }
           read(finished.getMessage().size());

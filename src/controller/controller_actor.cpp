@@ -218,6 +218,8 @@ void ControllerActor::handle(const Frame& frame) {
       }
       case Message::FINISHED:
         for (const auto finished : message.getFinished()) {
+          // Another island's stamp is another client's run, perhaps.
+          if (!core_.has_part(finished.getStamp(), finished.getIsland())) continue;
           if (finished.getPlaced()) {
             core_.part_enqueued(finished.getStamp());
           } else if (finished.getDone()) {

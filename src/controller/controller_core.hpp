@@ -141,6 +141,9 @@ class ControllerCore {
   void compiled(FunctionId function, HostId host, Status status, std::uint64_t scratch_bytes,
                 std::uint64_t cost_ns, const function::OutputOperandPairs& in_place = {},
                 const program::ForeignCompiled* foreign = nullptr);
+  /// Whether a part of that stamp is on `island` and has not finished there: its scheduler and its
+  /// host may speak of it.
+  bool has_part(Stamp stamp, IslandId island);
   void part_failed(Stamp stamp, Status status);
   void part_enqueued(Stamp stamp);
   void part_finished(Stamp stamp, IslandId island);

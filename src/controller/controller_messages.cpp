@@ -8,7 +8,6 @@
 
 #include "base/fault_point.hpp"
 #include "controller/controller_actor.hpp"
-#include "controller/plan_frame.hpp"
 #include "program/codec.hpp"
 #include "wire/frame_builder.hpp"
 #include "wire/status_codec.hpp"
@@ -53,21 +52,6 @@ void write_launches(wire::LaunchBatch::Builder batch,
 }
 
 }  // namespace
-
-Result<Frame> plan_frame(const program::PartPlan& plan, std::size_t bytes_max) {
-  const Frame part = program::encode_frame(plan);
-  if (part.size_bytes() > bytes_max) {
-    return resource_exhausted("its part on island " + std::to_string(plan.island) + " has " +
-                              std::to_string(plan.gangs.size()) + " gangs in " +
-                              std::to_string(part.size_bytes()) + " bytes; the limit is " +
-                              std::to_string(bytes_max) + ": split it into smaller programs");
-  }
-  wire::FrameBuilder builder;
-  auto definition = builder.init_root<Message>().initDefinePlan();
-  definition.setId(plan.id);
-  definition.setPart(wire::frame_data(part));
-  return builder.finish();
-}
 
 /// To a role of an island, if it lives: what it has to know it is told when it begins a new life.
 /// Without a host a scheduler has nothing to do until the next view.

@@ -6,8 +6,8 @@
 #include "base/check.hpp"
 #include "base/mutant.hpp"
 #include "base/probe.hpp"
-#include "controller/plan_frame.hpp"
 #include "controller/records.hpp"
+#include "program/plan_codec.hpp"
 
 namespace seaway::controller {
 
@@ -372,7 +372,7 @@ ControllerCore::Plans ControllerCore::make_plans(program::LoweredProgram lowered
     for (program::PartPlan& part : segment.parts) {
       part.id = ++last_plan;
       part.program = graph.id;
-      auto frame = plan_frame(part, plan_bytes_max);
+      auto frame = program::encode_plan_frame(part, plan_bytes_max);
       if (!frame.ok()) {
         plans.failure = {frame.status().code(),
                          "program " + graph.name + ": " + frame.status().message()};

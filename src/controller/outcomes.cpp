@@ -54,6 +54,13 @@ ControllerCore::Run* ControllerCore::run_of(RunId id) {
   return index < client.runs.size() ? client.runs[index] : nullptr;
 }
 
+bool ControllerCore::has_part(Stamp stamp, IslandId island) {
+  const Run* run = run_at(stamp);
+  if (!run) return false;
+  const auto at = std::find(run->open_stamps.begin(), run->open_stamps.end(), stamp);
+  return has_open_part(*run, static_cast<std::size_t>(at - run->open_stamps.begin()), island);
+}
+
 void ControllerCore::part_failed(Stamp stamp, Status status) {
   Run* run = run_at(stamp);
   if (!run) return;

@@ -15,6 +15,7 @@
 #include "device/annex_codec.hpp"
 #include "device/function_messages.hpp"
 #include "program/codec.hpp"
+#include "program/plan_codec.hpp"
 #include "wire/frame_builder.hpp"
 #include "wire/frame_reader.hpp"
 #include "wire/status_codec.hpp"
@@ -212,24 +213,9 @@ void HostActor::handle_early() {
   }
 }
 
-namespace {
-
-Result<program::PartPlanPtr> read_plan(const Frame& frame) {
-  program::PartPlanPtr plan;
-  const Status status = wire::read_frame<Message>(frame, [&plan](Message::Reader message) {
-    auto part = program::decode_part_plan(wire::data_frame(message.getDefinePlan().getPart()));
-    if (part.ok()) plan = std::make_shared<const program::PartPlan>(std::move(part).value());
-    return part.status();
-  });
-  if (!status.ok()) return status;
-  return plan;
-}
-
-}  // namespace
-
 Status HostActor::define_plan(const Frame& frame, std::size_t bytes) {
   if (!wiring_.offload.takes_frame(bytes)) {
-    auto part = read_plan(frame);
+    auto part = program::decode_plan_frame(frame);
     if (!part.ok()) return part.status();
     core_.define_plan(std::move(part).value());
     return {};
@@ -242,7 +228,7 @@ Status HostActor::define_plan(const Frame& frame, std::size_t bytes) {
   const auto make = std::make_shared<PlanMaker>(core_.plan_maker());
   wiring_.offload.offload(
       [frame, made, make] {
-        auto part = read_plan(frame);
+        auto part = program::decode_plan_frame(frame);
         *made = part.ok() ? (*make)(std::move(part).value()) : Made(part.status());
       },
       [this, made, make] {

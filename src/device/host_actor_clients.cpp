@@ -42,10 +42,10 @@ void HostActor::call_back(ClientId client) {
   wiring_.router.send(Role::kClient, client, builder.finish());
 }
 
-/// Clients that cannot be believed.
+/// Roles that cannot be believed.
 void HostActor::flush_wrong() {
-  for (auto& [client, why] : std::exchange(core_.outbox().wrong, {})) {
-    wiring_.router.malformed(Role::kClient, client, why);
+  for (const HostOutbox::Wrong& wrong : std::exchange(core_.outbox().wrong, {})) {
+    wiring_.router.malformed(wrong.role, wrong.index, wrong.why);
   }
 }
 

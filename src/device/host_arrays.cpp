@@ -27,8 +27,12 @@ void HostCore::charge(const std::vector<DeviceId>& devices, std::uint64_t bytes)
   for (const DeviceId device : devices) {
     DeviceState& state = devices_[device];
     state.used_bytes += bytes;
-    SEAWAY_CHECK(state.used_bytes <= state.budget_bytes, options_.island, device, bytes,
-                 state.used_bytes, state.budget_bytes);
+    // The scheduler reserves what it lets be used.
+    if (state.used_bytes > state.budget_bytes) {
+      refuse_order("device " + std::to_string(device) + " has " +
+                   std::to_string(state.budget_bytes) + " bytes, and " +
+                   std::to_string(state.used_bytes) + " are used");
+    }
     if (state.used_bytes > state.peak_bytes) state.peak_bytes = state.used_bytes;
     if (state.used_bytes > state.most_bytes) state.most_bytes = state.used_bytes;
   }
@@ -66,7 +70,15 @@ void HostCore::put(ArrayId array, std::uint64_t spec, const std::vector<DeviceId
   auto& desc = upload_descs_[spec];
   if (!desc || desc->group.devices != devices) {
     const auto found = specs_.find(spec);
-    SEAWAY_CHECK(found != specs_.end(), array, spec);
+    const auto is_none = [this](DeviceId device) { return device >= options_.devices; };
+    if (found == specs_.end() || std::ranges::any_of(devices, is_none) ||
+        static_cast<std::int64_t>(devices.size()) != found->second.sharding.mesh().device_count()) {
+      return refuse(
+          actor::Role::kController, 0,
+          "put of array " + std::to_string(array) + " as spec " + std::to_string(spec) + " on " +
+              std::to_string(devices.size()) + " devices: " +
+              (found == specs_.end() ? "the spec is not defined" : "its mesh has other devices"));
+    }
     auto made = std::make_shared<ArrayDesc>();
     made->type = found->second.type;
     made->spec = found->second.sharding.spec();
@@ -158,15 +170,23 @@ void HostCore::note_upload(ArrayId array, ArrayRecord& record) {
 bool HostCore::bind_arg(PartRun& part, std::uint32_t arg) {
   const ArrayId id = part.args[arg];
   const auto found = arrays_.find(id);
-  SEAWAY_CHECK(found != arrays_.end(), part.stamp, id);
+  const bool is_there =
+      found != arrays_.end() && (found->second.state != ArrayRecord::State::kPending ||
+                                 // What a gang makes that runs ahead has its place.
+                                 found->second.memory.has_value());
+  if (!is_there) {
+    const std::string why = "array " + std::to_string(sequence_of(id)) + ", argument " +
+                            std::to_string(arg) + " of stamp " + std::to_string(part.stamp) +
+                            ", was freed or is not made, and a gang that reads it is placed";
+    refuse_order(why);
+    fail(part, input_lost(why));
+    return false;
+  }
   ArrayRecord& record = found->second;
   if (record.state == ArrayRecord::State::kPoisoned) {
     fail(part, poisoned_argument(part, arg, *record.poison));
     return false;
   }
-  // What a gang makes that runs ahead has its place.
-  SEAWAY_CHECK(record.state != ArrayRecord::State::kPending || record.memory.has_value(),
-               part.stamp, id);
   // What is copied off a slice with a lost device is read where it lies: there is nowhere to load
   // it.
   const bool is_loaded =
@@ -225,7 +245,8 @@ void HostCore::record_allocation(const PartRun& part, std::uint32_t output) {
 void HostCore::make_output(PartRun& part, std::uint32_t output) {
   const program::PartPlan& shape = *part.plan->part;
   const ArrayId id = part.outputs[output];
-  ArrayRecord& record = arrays_.find(id)->second;
+  ArrayRecord& record = arrays_[id];
+  if (!record.desc) record.desc = part.plan->outputs[output];  // A wrong order has freed it.
   for (std::size_t a = 0; a < shape.args.size(); ++a) {
     if (!shape.args[a].donated || shape.args[a].donated_to != output) continue;
     const auto donor = arrays_.find(part.args[a]);
@@ -402,7 +423,10 @@ void HostCore::erase_array(ArrayId id) {
 
 void HostCore::spill(ArrayId id) {
   const auto found = arrays_.find(id);
-  SEAWAY_CHECK(found != arrays_.end(), id);
+  if (found == arrays_.end() || is_in_use(id)) {
+    return refuse_order("array " + std::to_string(sequence_of(id)) + " cannot be spilled: " +
+                        (found == arrays_.end() ? "it is not here" : "a gang reads it"));
+  }
   ArrayRecord& record = found->second;
   if (record.state != ArrayRecord::State::kReady) return end_spill(id, {});
   if (record.memory.room()) {

@@ -132,9 +132,8 @@ void HostCore::end_upload(ArrayId id, const std::shared_ptr<ShardMemory>& memory
   uploading_.erase(still);
   const auto found = arrays_.find(id);
   if (!status.ok()) {
-    outbox_.wrong.emplace_back(
-        client_of(id),
-        protocol_error("array " + std::to_string(sequence_of(id)) + ": " + status.message()));
+    refuse(actor::Role::kClient, client_of(id),
+           "array " + std::to_string(sequence_of(id)) + ": " + status.message());
     return;
   }
   found->second.memory = std::move(*memory);

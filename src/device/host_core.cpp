@@ -91,10 +91,71 @@ const std::vector<DeviceId>* HostCore::array_devices(ArrayId array) const {
   return found == arrays_.end() ? nullptr : &found->second.desc->group.devices;
 }
 
+/// The actor ends the conversation with it.
+void HostCore::refuse(actor::Role role, std::uint32_t index, const std::string& why) {
+  outbox_.wrong.push_back({role, index, protocol_error(why)});
+}
+
+void HostCore::refuse_order(const std::string& why) {
+  refuse(actor::Role::kIsland, options_.island, "order refused: " + why);
+}
+
+Status HostCore::check_launch(Stamp stamp, PlanId plan,
+                              const std::function<ArrayId(std::uint32_t)>& id_at) const {
+  const auto who = [stamp] { return "launch of stamp " + std::to_string(stamp); };
+  const auto found = plans_.find(plan);
+  if (found == plans_.end()) {
+    return protocol_error(who() + ": plan " + std::to_string(plan) + " is not defined");
+  }
+  if (stamp <= last_launch_) {
+    return protocol_error(who() + " after stamp " + std::to_string(last_launch_));
+  }
+  const auto args = static_cast<std::uint32_t>(found->second->part->args.size());
+  for (std::uint32_t arg = 0; arg < args; ++arg) {
+    if (arrays_.contains(id_at(arg))) continue;
+    return protocol_error(who() + ": argument " + std::to_string(arg) + ", array " +
+                          std::to_string(id_at(arg)) + ", is not on this host");
+  }
+  return {};
+}
+
+/// Gangs are placed once each, in their order.
+Status HostCore::check_place(const PartRun& part, std::uint32_t first, std::uint32_t last) const {
+  const bool is_next = part.is_admitted && first == part.gangs_placed && first < last &&
+                       last <= part.plan->gangs.size();
+  if (is_next) return {};
+  return protocol_error("gangs " + std::to_string(first) + " to " + std::to_string(last) +
+                        " of stamp " + std::to_string(part.stamp) +
+                        " cannot be placed: " + std::to_string(part.gangs_placed) + " of " +
+                        std::to_string(part.plan->gangs.size()) + " were, and the part is " +
+                        (part.is_admitted ? "admitted" : "not admitted"));
+}
+
+/// A gang that is placed and not done may read or write it.
+bool HostCore::is_in_use(ArrayId array) const {
+  bool is_found = false;
+  for (std::size_t i = pending_begin_; i < pending_.size() && !is_found; ++i) {
+    const Entry& entry = pending_[i];
+    if (entry.state == Entry::State::kDone || !entry.part) continue;
+    const PartRun& part = *entry.part;
+    const std::size_t args = part.plan->part->blocks.size(), outputs = args + part.args.size();
+    for (std::uint32_t gang = entry.gang; gang < entry.last && !is_found; ++gang) {
+      for (const std::uint32_t table : part.plan->gangs[gang].tables) {
+        if (table < args || table >= part.plan->nothing) continue;
+        is_found |=
+            array == (table < outputs ? part.args[table - args] : part.outputs[table - outputs]);
+      }
+    }
+  }
+  return is_found;
+}
+
 void HostCore::launch(Stamp stamp, RunId run, PlanId plan_id, TenantId tenant, bool acknowledge,
                       const std::function<ArrayId(std::uint32_t)>& id_at) {
+  if (const Status status = check_launch(stamp, plan_id, id_at); !status.ok()) {
+    return refuse(actor::Role::kController, 0, status.message());
+  }
   const auto found = plans_.find(plan_id);
-  SEAWAY_CHECK(found != plans_.end(), plan_id, stamp);
   std::unique_ptr<PartRun> part;
   if (spare_parts_.empty()) {
     part = std::make_unique<PartRun>();
@@ -205,8 +266,10 @@ void HostCore::apply_order(OrderKind kind, std::uint64_t id, std::uint32_t first
   PartRun* part = find(id);
   if (!part) {
     // A cancel or a move crossed the part's last word to the scheduler: there is nothing left.
-    SEAWAY_CHECK(kind == OrderKind::kCancel || kind == OrderKind::kMoveSends, id,
-                 static_cast<int>(kind));
+    if (kind != OrderKind::kCancel && kind != OrderKind::kMoveSends) {
+      return refuse_order("there is no part of stamp " + std::to_string(id) + " for order " +
+                          std::to_string(static_cast<int>(kind)));
+    }
     outbox_.dones.push_back({kind == OrderKind::kCancel ? HostOutbox::Done::Kind::kFenced
                                                         : HostOutbox::Done::Kind::kMoved,
                              id, 0, 0});
@@ -214,6 +277,9 @@ void HostCore::apply_order(OrderKind kind, std::uint64_t id, std::uint32_t first
   }
   switch (kind) {
     case OrderKind::kAdmit:
+      if (part->is_admitted) {
+        return refuse_order("the part of stamp " + std::to_string(id) + " is admitted already");
+      }
       part->is_admitted = true;
       part->has_overtaken = first != 0;
       part->beside = last == 0 ? 0 : id - last;
@@ -221,6 +287,9 @@ void HostCore::apply_order(OrderKind kind, std::uint64_t id, std::uint32_t first
       if (!part->receives.empty() && !part->is_armed) arming_.push_back(part);
       break;
     case OrderKind::kPlace:
+      if (const Status status = check_place(*part, first, last); !status.ok()) {
+        return refuse_order(status.message());
+      }
       if (part->plan->is_uniform) {
         if (first < last) pending_.push_back({part, first, last, Entry::State::kWaiting, 0});
       } else {

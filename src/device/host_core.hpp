@@ -24,6 +24,7 @@
 #include "device/exchanges.hpp"
 #include "device/foreseen.hpp"
 #include "device/gang_stages.hpp"
+#include "device/held_words.hpp"
 #include "device/host_outbox.hpp"
 #include "device/host_plan.hpp"
 #include "device/host_state.hpp"
@@ -466,6 +467,16 @@ class HostCore {
   Status compare_sums(const SpillTransfer& ended) const;
   void record_transfer(events::EventKind kind, const SpillTransfer& ended, StatusCode code);
 
+  // host_core.cpp: what others say is checked before it is followed.
+  void refuse(actor::Role role, std::uint32_t index, const std::string& why);
+  /// Of the island's scheduler.
+  void refuse_order(const std::string& why);
+  Status check_launch(Stamp stamp, PlanId plan,
+                      const std::function<ArrayId(std::uint32_t)>& id_at) const;
+  Status check_place(const PartRun& part, std::uint32_t first, std::uint32_t last) const;
+  bool is_in_use(ArrayId array) const;
+  void refuse_edge(HostId from, Stamp stamp, std::uint32_t edge, const std::string& why);
+
   // host_views.cpp
   void cut_part(PartRun& part, HostId peer, const Status& cause);
   bool is_cut(Stamp stamp, HostId from) const;
@@ -550,28 +561,12 @@ class HostCore {
   std::set<ArrayId> file_arrays_;                              // That lie in files.
   std::map<ArrayId, std::shared_ptr<ShardMemory>> uploading_;  // That are fetched from clients.
   SpillRoom spilled_;
-  struct HeldOrder {
-    program::OrderKind kind;
-    std::uint64_t id;
-    std::uint32_t first, last;
-  };
   Stamp last_launch_ = 0;
   std::deque<HeldOrder> held_orders_;  // From the first one whose launch has not arrived,
   std::optional<ArrayId> spilling_;    // or behind an array that is on its way from annexes,
   std::uint64_t spill_view_ = 0;       // which means nothing in a later view than this one.
-  struct HeldEdge {
-    HostOutbox::Edge::Kind kind;
-    HostId from;
-    Status status;
-    bool is_near;
-  };
-  std::unordered_map<std::uint64_t, HeldEdge> held_edges_;  // Their launch has not arrived.
-  std::unordered_map<Stamp, Status> held_causes_;           // The same.
-  struct LentValue {
-    HostId reader = 0;
-    transport::NearMemory::Place place;
-    std::shared_ptr<const void> memory;
-  };
+  std::unordered_map<std::uint64_t, HeldEdge> held_edges_;     // Their launch has not arrived.
+  std::unordered_map<Stamp, Status> held_causes_;              // The same.
   std::map<std::pair<Stamp, std::uint32_t>, LentValue> lent_;  // Kept by receivers of edges.
   std::uint64_t lent_bytes_ = 0;                               // Of their memory.
   Stamp born_stamp_ = 0;         // What is said of stamps up to here is about somebody else.

@@ -33,7 +33,7 @@ void HostCore::define_plan(program::PartPlanPtr part) {
   };
   auto plan = make_host_plan(std::move(part), options_.devices, compiled, keeps_loans(),
                              data_ ? data_->bytes_min() : UINT64_MAX);
-  SEAWAY_CHECK(plan.ok(), plan.status().to_string());
+  if (!plan.ok()) return refuse(actor::Role::kController, 0, plan.status().message());
   add_plan(std::move(plan).value());
 }
 

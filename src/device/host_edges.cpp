@@ -41,19 +41,32 @@ void HostCore::edge(Edge::Kind kind, Stamp stamp, std::uint32_t edge, HostId fro
   }
   if (!part) {
     // Only the receiver's first word can overtake the launch; all else answers something.
-    SEAWAY_CHECK(kind == Edge::Kind::kArmed || kind == Edge::Kind::kDeclined, stamp, edge);
+    if (kind != Edge::Kind::kArmed && kind != Edge::Kind::kDeclined) {
+      return refuse_edge(from, stamp, edge, "there is no such part");
+    }
     SEAWAY_PROBE("a receiver is faster than the launch");
     held_edges_[edge_key(stamp, edge)] = {kind, from, std::move(status), is_near};
     return;
   }
   if (!to_sender) {
     const std::uint32_t receive = index_of(part->plan->part->receives, edge);
-    SEAWAY_CHECK(receive != program::kNone, stamp, edge);
+    const bool is_awaited = receive != program::kNone &&
+                            part->receives[receive].state == ReceiveState::State::kArmed &&
+                            part->plan->part->receives[receive].peer == from;
+    if (!is_awaited) return refuse_edge(from, stamp, edge, "no value is awaited");
     on_delivered(*part, receive, from, std::move(status));
     return;
   }
   const std::uint32_t send = index_of(part->plan->part->sends, edge);
-  SEAWAY_CHECK(send != program::kNone, stamp, edge);
+  if (send == program::kNone || part->plan->part->sends[send].peer != from) {
+    return refuse_edge(from, stamp, edge, "no value is sent there");
+  }
+  const SendState& state = part->sends[send];
+  const bool is_awaited = kind == Edge::Kind::kConsumed
+                              ? state.state == SendState::State::kSent
+                              : state.state == SendState::State::kWaiting &&
+                                    !(kind == Edge::Kind::kArmed && state.is_armed);
+  if (!is_awaited) return refuse_edge(from, stamp, edge, "its value is elsewhere by now");
   if (kind == Edge::Kind::kArmed) {
     part->sends[send].is_armed = true;
     part->sends[send].is_near = is_near;
@@ -64,6 +77,11 @@ void HostCore::edge(Edge::Kind kind, Stamp stamp, std::uint32_t edge, HostId fro
     close_send(*part, send);
     end_part_if_over(*part);
   }
+}
+
+void HostCore::refuse_edge(HostId from, Stamp stamp, std::uint32_t edge, const std::string& why) {
+  refuse(actor::Role::kHost, from,
+         "edge " + std::to_string(edge) + " of stamp " + std::to_string(stamp) + ": " + why);
 }
 
 std::optional<HostId> HostCore::awaits_edge(Stamp stamp, std::uint32_t edge) const {
@@ -186,7 +204,7 @@ void HostCore::on_delivered(PartRun& part, std::uint32_t receive, HostId from, S
     return;
   }
   auto payload = bulk_.take_edge(stamp, shape.edge);
-  SEAWAY_CHECK(payload.has_value(), stamp, shape.edge);
+  if (!payload) return refuse_edge(from, stamp, shape.edge, "its bytes have not come");
   const transfer::ReshardPlan& plan = *part.plan->receive_plans[receive];
   events_.record({.time_ns = clock_.now_ns(),
                   .stamp = stamp,

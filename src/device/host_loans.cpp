@@ -11,6 +11,16 @@ namespace seaway::device {
 
 using Edge = HostOutbox::Edge;
 
+namespace {
+
+/// Later runs may write into an array, but nobody into what the part or nobody owns.
+bool is_own(const PartRun& part, std::uint32_t send) {
+  const program::Value& value = part.plan->part->values[part.plan->part->sends[send].value];
+  return part.sends[send].moved.has_value() || value.place == program::Value::Place::kBlock;
+}
+
+}  // namespace
+
 // ---- The sender's end ----
 
 /// Sets where the receiver of `message` reads the value; without, its bytes are sent.
@@ -24,18 +34,17 @@ void HostCore::lend(PartRun& part, std::uint32_t send, const function::ShardedBu
   if (!message.place) return;
   SEAWAY_PROBE("a value is lent");
   message.stride = source.stride;
-  // Later runs may write into an array, but nobody into what this part or nobody owns. There is
-  // memory of its own for as much as the devices have.
-  const program::Value& value = part.plan->part->values[part.plan->part->sends[send].value];
-  const bool is_own = state.moved.has_value() || value.place == program::Value::Place::kBlock;
-  message.keeps = is_own && lent_bytes_ + extent <= options_.devices * options_.device_bytes;
+  // There is memory of its own for as much as the devices have.
+  message.keeps =
+      is_own(part, send) && lent_bytes_ + extent <= options_.devices * options_.device_bytes;
 }
 
 /// The receiver goes on reading what has been received: its memory outlives the part, but counts
 /// for the receiver, who has room for it that he does not use.
 void HostCore::keep_lent(PartRun& part, std::uint32_t send) {
   SendState& state = part.sends[send];
-  if (!state.lent) return;
+  // The receiver may keep what it was not offered to keep: then it reads what others write.
+  if (!state.lent || !is_own(part, send)) return;
   const program::Send& shape = part.plan->part->sends[send];
   const std::uint32_t group = part.plan->part->values[shape.value].group;
   ShardMemory& memory =

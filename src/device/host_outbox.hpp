@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "actor/router.hpp"
 #include "base/ids.hpp"
 #include "seaway/status.hpp"
 #include "transport/near_memory.hpp"
@@ -62,7 +63,13 @@ struct HostOutbox {
   std::vector<LostDevice> lost;
   std::vector<ArrayId> pulls;    // Uploads whose bytes are still with their clients,
   std::vector<ArrayId> arrived;  // and those whose bytes are here now.
-  std::vector<std::pair<ClientId, Status>> wrong;  // Who has offered what it did not have.
+  /// A role has sent what it cannot mean: the conversation with it ends.
+  struct Wrong {
+    actor::Role role = actor::Role::kController;
+    std::uint32_t index = 0;
+    Status why;
+  };
+  std::vector<Wrong> wrong;
 };
 
 }  // namespace seaway::device

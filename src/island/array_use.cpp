@@ -122,6 +122,12 @@ void SchedulerCore::start_spill(std::uint32_t array) {
   actions_.push_back({.kind = Action::Kind::kSpill, .stamp = 0, .array = record.id});
 }
 
+Status SchedulerCore::check_spilled(ArrayId id) const {
+  const std::uint32_t array = arrays_.find(id);
+  if (array != kNoSlot && arrays_[array].spilling) return {};
+  return protocol_error("array " + std::to_string(id) + " is spilled, and nobody has asked for it");
+}
+
 void SchedulerCore::spilled(ArrayId id) {
   const std::uint32_t array = arrays_.find(id);
   SEAWAY_CHECK(array != kNoSlot && arrays_[array].spilling, id);

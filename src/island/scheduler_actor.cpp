@@ -13,8 +13,8 @@
 #include "base/fault_point.hpp"
 #include "base/mutant.hpp"
 #include "base/probe.hpp"
-#include "program/codec.hpp"
 #include "program/order_kind.hpp"
+#include "program/plan_codec.hpp"
 #include "wire/frame_builder.hpp"
 #include "wire/frame_reader.hpp"
 #include "wire/status_codec.hpp"
@@ -193,7 +193,7 @@ struct SchedulerActor::Decoder {
                            .island = static_cast<std::uint16_t>(self.island_),
                            .kind = EventKind::kLaunch});
       const Status launched = self.core_.launch(launch);
-      SEAWAY_CHECK(launched.ok(), launched.to_string());
+      if (!launched.ok()) return protocol_error(launched.message());
       self.take_actions();
     }
     free_until(frees.size());
@@ -203,7 +203,7 @@ struct SchedulerActor::Decoder {
     return {};
   }
 
-  static void dones(SchedulerActor& self, wire::DoneBatch::Reader batch) {
+  static Status dones(SchedulerActor& self, wire::DoneBatch::Reader batch) {
     for (const auto failure : batch.getFailures()) {
       self.failed_.push_back(
           {failure.getStamp(), wire::read_status(failure.getCode(), failure.getMessage())});
@@ -211,12 +211,17 @@ struct SchedulerActor::Decoder {
     for (const auto done : batch.getRecords()) {
       switch (done.getKind()) {
         case wire::Done::Kind::GANGS:
+          if (Status status = self.core_.check_done(done.getId(), done.getFirst(), done.getLast());
+              !status.ok()) {
+            return status;
+          }
           self.core_.done(done.getId(), done.getFirst(), done.getLast());
           break;
         case wire::Done::Kind::RECEIVED:
           self.core_.received(done.getId(), done.getFirst());
           break;
         case wire::Done::Kind::SPILLED:
+          if (Status status = self.core_.check_spilled(done.getId()); !status.ok()) return status;
           self.core_.spilled(done.getId());
           break;
         case wire::Done::Kind::FENCED:
@@ -227,6 +232,7 @@ struct SchedulerActor::Decoder {
           break;
       }
     }
+    return {};
   }
 };
 
@@ -248,29 +254,14 @@ void SchedulerActor::receive(const Frame& frame) {
   handle(frame);
 }
 
-namespace {
-
-Result<program::PartPlanPtr> read_plan(const Frame& frame) {
-  program::PartPlanPtr plan;
-  const Status status = wire::read_frame<Message>(frame, [&plan](Message::Reader message) {
-    auto part = program::decode_part_plan(wire::data_frame(message.getDefinePlan().getPart()));
-    if (part.ok()) plan = std::make_shared<const program::PartPlan>(std::move(part).value());
-    return part.status();
-  });
-  if (!status.ok()) return status;
-  return plan;
-}
-
-}  // namespace
-
 /// Before a view all plans come again.
 void SchedulerActor::define_plan(PlanId plan, const Frame& frame) {
   if (plans_.contains(plan)) return;
-  if (!offload_.takes_frame(frame.size_bytes())) return add_plan(read_plan(frame));
+  if (!offload_.takes_frame(frame.size_bytes())) return add_plan(program::decode_plan_frame(frame));
   SEAWAY_PROBE("a scheduler decodes a plan away from its control thread");
   is_decoding_ = true;
   const auto read = std::make_shared<Result<program::PartPlanPtr>>(program::PartPlanPtr());
-  offload_.offload([frame, read] { *read = read_plan(frame); },
+  offload_.offload([frame, read] { *read = program::decode_plan_frame(frame); },
                    [this, read] {
                      is_decoding_ = false;
                      add_plan(std::move(*read));
@@ -301,7 +292,14 @@ void SchedulerActor::restore(const Snapshot& snapshot) {
                   .island = static_cast<std::uint16_t>(island_),
                   .kind = EventKind::kView});
   const Status restored = core_.restore(snapshot, launches_, named_);
-  SEAWAY_CHECK(restored.ok(), restored.to_string());
+  if (!restored.ok()) {
+    // Of a core that was not restored nothing may be used.
+    core_ = SchedulerCore(options_);
+    is_waiting_ = true;
+    // What the host has does not fit, or what the controller has told could not be launched at all.
+    if (restored.code() == StatusCode::kProtocolError) return doubt_host(restored);
+    return router_.malformed(Role::kController, 0, protocol_error(restored.message()));
+  }
   launches_.clear();
   named_.clear();
   take_actions();
@@ -362,7 +360,9 @@ void SchedulerActor::handle(const Frame& frame) {
             !SEAWAY_MUTANT("a host's word of an earlier view counts"))
           break;
         if (is_view_over_) break;
-        Decoder::dones(*this, message.getDones());
+        if (Status status = Decoder::dones(*this, message.getDones()); !status.ok()) {
+          doubt_host(status);
+        }
         break;
       case Message::EXISTS:
         for (const auto exists : message.getExists()) {
@@ -374,6 +374,9 @@ void SchedulerActor::handle(const Frame& frame) {
           if (array.getKind() == wire::ArrayRecord::Kind::PUT) {
             std::vector<DeviceId> devices;
             for (const std::uint32_t device : array.getDevices()) devices.push_back(device);
+            if (Status status = core_.check_put(array.getArray(), devices); !status.ok()) {
+              return status;
+            }
             core_.put(array.getArray(), devices, array.getBytes());
           } else {
             core_.free(array.getArray());
@@ -394,7 +397,9 @@ void SchedulerActor::handle(const Frame& frame) {
         define_plan(message.getDefinePlan().getId(), frame);
         break;
       case Message::FORGET:
-        for (const PlanId id : message.getForget().getPlans()) forget_plan(id);
+        for (const PlanId id : message.getForget().getPlans()) {
+          if (Status status = forget_plan(id); !status.ok()) return status;
+        }
         break;
       case Message::WHY_QUESTION: {
         const auto question = message.getWhyQuestion();
@@ -434,12 +439,20 @@ void SchedulerActor::pass_on(const Frame& frame) {
   SEAWAY_CHECK(status.ok(), status.to_string());
 }
 
-void SchedulerActor::forget_plan(PlanId id) {
+Status SchedulerActor::forget_plan(PlanId id) {
   const auto found = plans_.find(id);
-  if (found == plans_.end()) return;
+  if (found == plans_.end()) return {};
+  if (Status status = core_.check_forget(found->second); !status.ok()) return status;
   core_.forget_plan(found->second);
   plans_.erase(found);
   launch_.plan = nullptr;
+  return {};
+}
+
+/// What the host says from here on may follow from what was wrong: the next view begins anew.
+void SchedulerActor::doubt_host(const Status& why) {
+  is_view_over_ = true;
+  router_.malformed(Role::kHost, island_, why);
 }
 
 void SchedulerActor::take_actions() {

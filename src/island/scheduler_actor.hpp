@@ -52,7 +52,8 @@ class SchedulerActor final : public actor::Actor {
   void add_plan(Result<program::PartPlanPtr> plan);
   void restore(const Snapshot& snapshot);
   void pass_on(const Frame& frame);
-  void forget_plan(PlanId id);
+  Status forget_plan(PlanId id);
+  void doubt_host(const Status& why);
   void take_actions();
   void record(const Action& action);
   void flush_orders();

@@ -114,6 +114,14 @@ void SchedulerCore::drop_plan(std::uint32_t slot) {
   last_plan_ = nullptr;
 }
 
+Status SchedulerCore::check_forget(const program::PartPlanPtr& plan) const {
+  const std::uint32_t slot = plan_slots_.find(reinterpret_cast<std::uintptr_t>(plan.get()),
+                                              [this](std::uint32_t at) { return plan_key(at); });
+  if (slot == kNoSlot || plans_[slot].parts == 0) return {};
+  return protocol_error("plan " + std::to_string(plan->id) + " is forgotten, and has " +
+                        std::to_string(plans_[slot].parts) + " unfinished parts");
+}
+
 void SchedulerCore::forget_plan(const program::PartPlanPtr& plan) {
   const std::uint32_t slot = plan_slots_.find(reinterpret_cast<std::uintptr_t>(plan.get()),
                                               [this](std::uint32_t at) { return plan_key(at); });
@@ -333,6 +341,17 @@ void SchedulerCore::moved(Stamp stamp) {
 
 // ---- Done, cancel, finish -------------------------------------------------------------------
 
+Status SchedulerCore::check_done(Stamp stamp, std::uint32_t first, std::uint32_t last) const {
+  const std::uint32_t slot = find(stamp);
+  const std::string what = "gangs " + std::to_string(first) + " to " + std::to_string(last) +
+                           " of stamp " + std::to_string(stamp);
+  if (slot == kNoSlot) return protocol_error(what + " are done, and there is no such part");
+  const Part& part = parts_[slot];
+  if (first < last && last <= part.next && part.done + (last - first) <= part.next) return {};
+  return protocol_error(what + " are done, after " + std::to_string(part.done) + " of " +
+                        std::to_string(part.next) + " that were placed");
+}
+
 void SchedulerCore::done(Stamp stamp, std::uint32_t first, std::uint32_t last) {
   const std::uint32_t slot = find(stamp);
   SEAWAY_CHECK(slot != kNoSlot, stamp, first, last);
@@ -468,6 +487,16 @@ void SchedulerCore::finish_if_over(std::uint32_t slot) {
 }
 
 // ---- Arrays ---------------------------------------------------------------------------------
+
+Status SchedulerCore::check_put(ArrayId array, const std::vector<DeviceId>& devices) const {
+  for (const DeviceId device : devices) {
+    if (device < options_.devices) continue;
+    return protocol_error("put of array " + std::to_string(array) + " on device " +
+                          std::to_string(device) + "; the island has " +
+                          std::to_string(options_.devices));
+  }
+  return {};
+}
 
 void SchedulerCore::put(ArrayId array, const std::vector<DeviceId>& devices,
                         std::uint64_t bytes_per_device) {

@@ -146,6 +146,13 @@ class SchedulerCore {
   /// No later launch names `plan`, and all its parts have finished.
   void forget_plan(const program::PartPlanPtr& plan);
 
+  // What another process says is checked first; kProtocolError for what the above may not be told.
+  /// done(); that a gang is done twice is not found out.
+  Status check_done(Stamp stamp, std::uint32_t first, std::uint32_t last) const;
+  Status check_spilled(ArrayId array) const;
+  Status check_put(ArrayId array, const std::vector<DeviceId>& devices) const;
+  Status check_forget(const program::PartPlanPtr& plan) const;
+
   /// What is to be done, in order. The caller reads it and clears it.
   std::vector<Action>& actions() { return actions_; }
 

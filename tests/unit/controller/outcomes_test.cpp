@@ -59,6 +59,16 @@ TEST(Outcomes, AFailureOfOnePartIsTheOutcomeOfTheWholeRun) {
   EXPECT_EQ(two.world.said(), "answer 9 USER_FUNCTION_ERROR: broken");
 }
 
+TEST(Outcomes, OnlyIslandsWithAPartMaySpeakOfARun) {
+  TwoIslands two;
+  two.run_near();
+  two.world.said();
+
+  EXPECT_TRUE(two.world.core.has_part(1, 0));
+  EXPECT_FALSE(two.world.core.has_part(1, 1));
+  EXPECT_FALSE(two.world.core.has_part(2, 0));
+}
+
 TEST(Outcomes, WordsAboutARunThatHasItsOutcomeChangeNothing) {
   TwoIslands two;
   two.run_near();

@@ -187,8 +187,8 @@ TEST_F(HostClients, AClientThatDoesNotHaveWhatItHasOfferedIsNotBelieved) {
 
   const auto& wrong = world_.core.outbox().wrong;
   ASSERT_EQ(wrong.size(), 1u);
-  EXPECT_EQ(wrong[0].first, kClient);
-  EXPECT_EQ(wrong[0].second.to_string(), "PROTOCOL_ERROR: array 70: it has 32 bytes");
+  EXPECT_EQ(wrong[0].index, kClient);
+  EXPECT_EQ(wrong[0].why.to_string(), "PROTOCOL_ERROR: array 70: it has 32 bytes");
   EXPECT_TRUE(world_.core.outbox().arrived.empty());
 }
 

@@ -130,6 +130,7 @@ TEST(HostEdges, AFailedPartDeliversItsErrorInsteadOfAValue) {
 
 TEST(HostEdges, ACancelledSenderDeliversPoisonToWhoeverArms) {
   HostWorld world;
+  world.put(50, HostWorld::row(41));
   world.launch(1, sender(), {50});
   world.admit(1);
 
@@ -349,6 +350,99 @@ TEST(HostEdges, AValueThatIsBeingCopiedKeepsItsRoomUntilItIsReceived) {
 
   EXPECT_EQ(world.said(), "received 1.7, moved 1");
   EXPECT_EQ(world.used(), 64u);
+}
+
+// ---- What no host can mean ------------------------------------------------------------------
+
+/// Who is to be lost, and how often.
+std::vector<std::uint32_t> wrong_hosts(HostWorld& world) {
+  std::vector<std::uint32_t> hosts;
+  for (const HostOutbox::Wrong& wrong : world.core.outbox().wrong) {
+    EXPECT_EQ(wrong.role, actor::Role::kHost);
+    EXPECT_EQ(wrong.why.code(), StatusCode::kProtocolError);
+    hosts.push_back(wrong.index);
+  }
+  world.core.outbox().wrong.clear();
+  return hosts;
+}
+
+TEST(HostEdges, RefusesReportsOfUnknownParts) {
+  HostWorld world;
+
+  world.consumed(9, 7, 1);
+  world.delivered(9, 7, 2);
+
+  EXPECT_EQ(wrong_hosts(world), (std::vector<std::uint32_t>{1, 2}));
+}
+
+TEST(HostEdges, RefusesReportsOutOfTheirOrder) {
+  HostWorld world;
+  world.put(50, HostWorld::row(41));
+  world.run(1, sender(), {50});
+
+  world.consumed(1, 7, 1);  // It was not sent.
+  world.armed(1, 8, 1);     // There is no such edge,
+  world.armed(1, 7, 2);     // and the receiver is another one.
+  EXPECT_EQ(wrong_hosts(world), (std::vector<std::uint32_t>{1, 1, 2}));
+  world.armed(1, 7, 1);
+  world.armed(1, 7, 1);
+  world.declined(1, 7, 1);
+
+  EXPECT_EQ(wrong_hosts(world), (std::vector<std::uint32_t>{1, 1}));
+}
+
+TEST(HostEdges, RefusesValuesWithoutBytesOrRoom) {
+  HostWorld world;
+  world.launch(2, receiver(), {60});
+
+  world.delivered(2, 7, 1);  // Not armed.
+  world.admit(2);
+  world.core.advance();
+  world.delivered(2, 7, 1);  // No bytes came ahead.
+  world.delivered(2, 9, 1);  // No such edge.
+
+  EXPECT_EQ(wrong_hosts(world), (std::vector<std::uint32_t>{1, 1, 1}));
+}
+
+TEST(HostOrders, RefusesWhatNoSchedulerCanMean) {
+  HostWorld world;
+  world.put(50, HostWorld::row(41));
+  world.launch(1, sender(), {50});
+  const auto refused = [&world] {
+    const std::size_t count = world.core.outbox().wrong.size();
+    for (const auto& wrong : world.core.outbox().wrong) {
+      EXPECT_EQ(wrong.role, actor::Role::kIsland);
+    }
+    world.core.outbox().wrong.clear();
+    return count;
+  };
+
+  world.place(1, 0, 1);  // Before it is admitted,
+  world.admit(1);
+  world.admit(1);        // which is once.
+  world.place(1, 0, 2);  // It has one gang.
+  world.place(0, 0, 1);  // No such part,
+  world.spill(99);       // and no such array.
+  EXPECT_EQ(refused(), 5u);
+  world.place(1, 0, 1);
+  world.place(1, 0, 1);
+
+  EXPECT_EQ(refused(), 1u);
+}
+
+TEST(HostLaunches, RefusesUnknownPlansArraysAndStamps) {
+  HostWorld world;
+  world.put(50, HostWorld::row(41));
+  world.launch(5, sender(), {50});
+
+  world.launch(5, sender(), {50});
+  world.launch(6, sender(), {51});
+  world.core.launch(7, 107, 99, 0, false, [](std::uint32_t) { return ArrayId{50}; });
+
+  ASSERT_EQ(world.core.outbox().wrong.size(), 3u);
+  for (const auto& wrong : world.core.outbox().wrong) {
+    EXPECT_EQ(wrong.role, actor::Role::kController);
+  }
 }
 
 }  // namespace

@@ -129,6 +129,21 @@ TEST_F(HostLoans, WhatAHostHasLentStaysWhenItEnds) {
   EXPECT_EQ(near_.lent(), 1u);
 }
 
+TEST_F(HostLoans, AnArgumentIsNotKeptEvenIfItsReceiverSaysSo) {
+  make();
+  PartMaker part(2, {0});
+  const std::uint32_t arg = part.arg();
+  part.announce(arg).send(arg, kEdge, kPeer);
+  world_->run(2, part, {50});
+  world_->armed(2, kEdge, kPeer, true);
+  ASSERT_TRUE(last_edge().place);
+  ASSERT_FALSE(last_edge().keeps);
+
+  world_->consumed(2, kEdge, kPeer, true);
+
+  EXPECT_EQ(near_.lent(), 0u);
+}
+
 TEST_F(HostLoans, WhatIsKeptStaysWhenItsPartIsOverUntilItIsReturned) {
   make();
   world_->armed(1, kEdge, kPeer, true);

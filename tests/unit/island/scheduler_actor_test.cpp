@@ -32,6 +32,10 @@ class View : public testing::Test {
       if (role == actor::Role::kController) count_finished(frame);
       exists_ += role == actor::Role::kIsland;
     });
+    router_.on_malformed([this](actor::Role role, std::uint32_t, const Status& why) {
+      EXPECT_EQ(why.code(), StatusCode::kProtocolError);
+      lost_.push_back(role);
+    });
   }
 
   static CoreOptions options() {
@@ -141,6 +145,7 @@ class View : public testing::Test {
 
   std::size_t arrays() const { return scheduler_.core().array_count(); }
 
+  std::vector<actor::Role> lost_;  // Whose conversation was to end.
   std::uint32_t places_ = 0;
   std::uint32_t finished_ = 0;  // Parts, as the controller hears.
   std::uint32_t exists_ = 0;    // Frames to other schedulers, which hear of nothing else.
@@ -170,6 +175,51 @@ class View : public testing::Test {
   events::EventStream events_{16};
   SchedulerActor scheduler_{0, options(), router_, clock_, events_, true};
 };
+
+TEST_F(View, EndsTheConversationWithAHostThatReportsWhatNeverWas) {
+  say_view(1);
+  say_state(1);
+  wire::FrameBuilder builder;
+  auto message = builder.init_root<Message>();
+  message.setInView(1);
+  auto done = message.initDones().initRecords(1)[0];
+  done.setKind(wire::Done::Kind::GANGS);
+  done.setId(kStamp + 1);
+  done.setLast(1);
+
+  say(builder.finish());
+
+  EXPECT_EQ(lost_, (std::vector<actor::Role>{actor::Role::kHost}));
+}
+
+TEST_F(View, EndsTheConversationWithAHostWhoseStateDoesNotFit) {
+  say_view(1);
+  wire::FrameBuilder builder;
+  auto state = builder.init_root<Message>().initIslandState();
+  state.setNumber(1);
+  state.initParts(1)[0].setStamp(kStamp);  // Beyond the last stamp that it has seen.
+
+  say(builder.finish());
+  EXPECT_EQ(lost_, (std::vector<actor::Role>{actor::Role::kHost}));
+  say_view(2);
+  say_state(2);
+  say_exists();
+
+  EXPECT_EQ(places_, 1u);
+}
+
+TEST_F(View, EndsTheConversationWithAControllerThatLaunchesTwice) {
+  say_view(1);
+  say_state(1);
+  wire::FrameBuilder builder;
+  auto launch = builder.init_root<Message>().initLaunches().initRecords(1)[0];
+  launch.setStamp(kStamp);
+  launch.setPlan(1);
+
+  say(builder.finish());
+
+  EXPECT_EQ(lost_, (std::vector<actor::Role>{actor::Role::kController}));
+}
 
 /// A scheduler in the process of all others, and the order in which its host hears of gangs and of
 /// the ends of arrays.

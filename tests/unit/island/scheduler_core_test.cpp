@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+#include <vector>
+
 #include "unit/island/island_by_hand.hpp"
 #include "unit/island/plans.hpp"
 
@@ -505,6 +508,24 @@ TEST(Queries, PlansThatNoPartUsesAreForgotten) {
     island.core.done(stamp, 0, 1);
   }
   EXPECT_EQ(island.core.counters().finished, 100u);
+}
+
+TEST(Checks, RefuseReportsThatNoHostCanMean) {
+  Island island;
+  ASSERT_TRUE(island.launch(5, PlanMaker({0}).gangs(2).make()).ok());
+  ASSERT_EQ(island.seen(), "admit 5, place 5 0-2");
+
+  EXPECT_TRUE(island.core.check_done(5, 0, 2).ok());
+  using Gangs = std::tuple<Stamp, std::uint32_t, std::uint32_t>;
+  const std::vector<Gangs> wrong = {{6, 0, 1}, {5, 0, 3}, {5, 1, 1}, {5, 1, 0}};
+  for (const auto& [stamp, first, last] : wrong) {
+    EXPECT_EQ(island.core.check_done(stamp, first, last).code(), StatusCode::kProtocolError);
+  }
+  island.core.done(5, 0, 1);
+  EXPECT_FALSE(island.core.check_done(5, 0, 2).ok());
+  EXPECT_FALSE(island.core.check_spilled(9).ok());
+  EXPECT_FALSE(island.core.check_put(9, {7}).ok());
+  EXPECT_TRUE(island.core.check_put(9, {0}).ok());
 }
 
 }  // namespace
