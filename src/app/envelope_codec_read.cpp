@@ -87,7 +87,15 @@ class Decoder {
       return protocol_error("a payload has " + text(data.size()) + " bytes, which are no words");
     }
     internal::RawMessage payload;
-    if (data.size() > 0) payload.frame = wire::data_frame(data);
+    if (data.size() > 0) {
+      payload.frame = wire::data_frame(data);
+      // Who is given it, a handler or whoever has called one, looks at it without expecting less.
+      const internal::OpenMessage<capnp::AnyPointer> message(payload.frame);
+      if (!message.root().isNull() && !message.root().isStruct()) {
+        return protocol_error("a payload is no message");
+      }
+      static_cast<void>(message.root().targetSize());  // Throws if a pointer leaves it.
+    }
     if (in.hasAttachments()) {
       auto attachments = std::make_shared<Attachments>();
       Status status = read_attachments(in.getAttachments(), *attachments);
