@@ -314,5 +314,24 @@ TEST_F(ActorSessions, ReleaseWhatTheirActorsHaveDefined) {
   while (definitions() != "\"programs\":0,\"functions\":0,\"specs\":2") continue;
 }
 
+TEST_F(ActorSessions, WhatAnActorHasDefinedGoesWithItsHost) {
+  // Elsewhere it would define them again.
+  const auto zero =
+      client_
+          .spawn<Sharer>(SpawnOptions(client_.hosts().at({0})).restart(Restart::kNever), slices_[1],
+                         std::vector<Array>())
+          .value()
+          .at(0);
+  const auto one = sharer(1, 1);
+  ASSERT_EQ(value_of(make_one(zero, 4).value()), 8);
+  ASSERT_EQ(value_of(make_one(one, 4).value()), 8);
+  ASSERT_NE(definitions().find("\"functions\":2"), std::string::npos);
+
+  end({Role::kHost, 0});
+
+  while (definitions().find("\"functions\":1") == std::string::npos) continue;
+  EXPECT_EQ(value_of(make_one(one, 5).value()), 10);
+}
+
 }  // namespace
 }  // namespace seaway::cluster
