@@ -69,7 +69,7 @@ struct MemberOptions {
   std::function<void()> on_orphaned;
   /// See PeersOptions.
   std::function<void()> on_out_of_memory;
-  std::function<void(transport::ProcessId to, std::uint32_t channel, const Frame& frame)> tap = {};
+  std::function<void(transport::ProcessId to, std::uint32_t channel, Frame& frame)> tap = {};
   /// Whether it has users' actors, or ends of their calls; schedulers have neither. All processes
   /// of a cluster, or none.
   bool has_actors = false;

@@ -50,8 +50,9 @@ struct PeersOptions {
   /// Of simulated processes: the process dies here and now, within a handler, and nothing that the
   /// rest of the handler sends leaves it. Returns. Empty: it never happens.
   std::function<void()> on_out_of_memory;
-  /// Called with each frame before it is sent. For simulated processes; else empty.
-  std::function<void(transport::ProcessId to, std::uint32_t channel, const Frame& frame)> tap = {};
+  /// Called with each frame before it is sent, which it may replace. For simulated processes; else
+  /// empty.
+  std::function<void(transport::ProcessId to, std::uint32_t channel, Frame& frame)> tap = {};
 };
 
 /// The kind of frames of a channel: a role's number, or one of these.

@@ -181,11 +181,13 @@ void ProcessCluster::start(const RoleName& name) {
   options.types = options_.types;
   options.on_out_of_memory = [this, name] { die(name); };
   options.tenant_of = options_.tenant_of;
-  if (name.role == Role::kClient && options_.tap) {
-    options.tap = [this, client = name.index](ProcessId to, std::uint32_t channel,
-                                              const Frame& frame) {
-      options_.tap(client, to, channel, frame);
+  if (options_.tap) {
+    options.tap = [this, name](ProcessId to, std::uint32_t channel, Frame& frame) {
+      options_.tap(name, to, channel, frame);
     };
+  }
+  if (options_.on_peer) {
+    options.on_peer = [this, name](const cluster::PeerNews& news) { options_.on_peer(name, news); };
   }
   actor::Engine& engine = *place.process;
   place.voice = std::make_unique<Voice>(*this, name);
@@ -434,13 +436,18 @@ void ProcessCluster::finish(const ProcessFault& fault) {
 
 /// As its operator asks the controller, if that is there.
 void ProcessCluster::drain(IslandId island, std::optional<controller::Drain> how) {
-  const Place& place = place_of({Role::kController, 0});
-  if (!place.process || !place.process->is_alive()) return;
-  place.process->post([this, island, how, life = place.life] {
-    const Place& asked = place_of({Role::kController, 0});
-    if (asked.life != life || !asked.member) return;
-    const auto left = asked.member->drain_island(island, how);
+  post({Role::kController, 0}, [island, how](cluster::Member& controller) {
+    const auto left = controller.drain_island(island, how);
     SEAWAY_CHECK(left.ok(), island, left.status().to_string());
+  });
+}
+
+void ProcessCluster::post(const RoleName& name, std::function<void(cluster::Member& member)> work) {
+  const Place& place = place_of(name);
+  if (!place.process || !place.process->is_alive()) return;
+  place.process->post([this, name, work = std::move(work), life = place.life] {
+    const Place& asked = place_of(name);
+    if (asked.life == life && asked.member) work(*asked.member);
   });
 }
 

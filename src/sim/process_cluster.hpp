@@ -43,10 +43,12 @@ class ProcessCluster {
         make_spill = {};
     /// See cluster::MemberOptions.
     std::function<transport::TenantKey(ClientId client)> tenant_of = {};
-    /// Called with each frame that a client sends. Empty: nobody.
-    std::function<void(ClientId from, transport::ProcessId to, std::uint32_t channel,
-                       const Frame& frame)>
+    /// Called with each frame that a process sends, before it does; the frame may be replaced.
+    std::function<void(const cluster::RoleName& from, transport::ProcessId to,
+                       std::uint32_t channel, Frame& frame)>
         tap = {};
+    /// Called with what `name` is told of another process, before its role is.
+    std::function<void(const cluster::RoleName& name, const cluster::PeerNews& news)> on_peer = {};
   };
   /// The devices of an island's host in one of its lives.
   using MakeBackend = std::function<std::unique_ptr<device::Backend>(
@@ -67,6 +69,11 @@ class ProcessCluster {
   /// fails any more.
   void heal();
   bool is_healed() const { return is_healed_; }
+
+  /// Does `work` on the control thread of a process that is there, in its present life.
+  void post(const cluster::RoleName& name, std::function<void(cluster::Member& member)> work);
+  /// Kills it. All but clients start again at once.
+  void restart(const cluster::RoleName& name) { kill(name, 1); }
 
   /// Null while it is down, starts or ends. For checkers.
   cluster::Member* member(const cluster::RoleName& name);

@@ -111,9 +111,10 @@ class ProcessWorld final : public ProcessSink {
     cluster.tenant_of = [this](ClientId client) { return tenants_[client]; };
     if (world.has_hostile_client) {
       hostile_.emplace(world.seed, cluster::Shape(world.cluster).all_hosts());
-      cluster.tap = [this](ClientId from, transport::ProcessId to, std::uint32_t channel,
+      cluster.tap = [this](const RoleName& from, transport::ProcessId to, std::uint32_t channel,
                            const Frame& frame) {
-        if (!hostile_clients_.contains(from)) hostile_->tap(from, to, channel, frame);
+        if (from.role != Role::kClient || hostile_clients_.contains(from.index)) return;
+        hostile_->tap(from.index, to, channel, frame);
       };
     }
     cluster.faults = faults_;
