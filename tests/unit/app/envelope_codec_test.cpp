@@ -19,13 +19,19 @@ using internal::RawMessage;
 constexpr std::uint64_t kNow = 1'000;
 constexpr std::uint32_t kSilos = 8;
 
-RawMessage payload_of(std::uint64_t number) {
-  RawMessage payload;
-  payload.frame = Frame::make(3, [number](auto words) {
-    for (auto& word : words) word = number;
+/// A message of one segment: its length, the pointer to its root, and what that points at.
+RawMessage message_of(std::uint64_t root, std::uint64_t number) {
+  RawMessage message;
+  message.frame = Frame::make(3, [root, number](auto words) {
+    words[0] = std::uint64_t{2} << 32;
+    words[1] = root;
+    words[2] = number;
   });
-  return payload;
+  return message;
 }
+
+/// With a struct of one number.
+RawMessage payload_of(std::uint64_t number) { return message_of(std::uint64_t{1} << 32, number); }
 
 std::uint64_t number_of(const RawMessage& payload) {
   return payload.frame.empty() ? 0 : payload.frame.words().back();
@@ -382,6 +388,24 @@ TEST(EnvelopeBatches, AnEnvelopeWithoutWhatItIsAboutIsRefused) {
         },
         "of kind " + std::string(to_string(kind)) + " lacks");
   }
+}
+
+TEST(EnvelopeBatches, APayloadThatIsNoWholeMessageIsRefused) {
+  const auto why = [](RawMessage payload) {
+    Envelope call = make_envelope(Kind::kCall);
+    call.payload = std::move(payload);
+    Parcels parcels;
+    const Frame frame = encode_batch(2, std::vector{call}, kNow, {nullptr, &parcels});
+    return decode_batch(frame, kNow, kSilos, {nullptr, &parcels}).status().message();
+  };
+  constexpr std::uint64_t kOneNumber = std::uint64_t{1} << 32,
+                          kNineNumbers = std::uint64_t{9} << 32;
+  constexpr std::uint64_t kOnePointer = std::uint64_t{1} << 48, kList = 1;
+
+  EXPECT_EQ(why(message_of(kOneNumber, 7)), "");
+  EXPECT_NE(why(message_of(kNineNumbers, 7)), "");
+  EXPECT_NE(why(message_of(kOnePointer, kNineNumbers)), "") << "further in";
+  EXPECT_NE(why(message_of(kList, 0)).find("a payload is no message"), std::string::npos);
 }
 
 /// A batch of several kinds, in which each list has something.
