@@ -206,7 +206,9 @@ TEST(EnvelopeBatches, ADeadlineThatHasPassedHasNextToNothingLeft) {
 TEST(EnvelopeBatches, NeighboursThatShareAPayloadStoreItOnce) {
   Envelope envelope;
   envelope.payload.frame = Frame::make(1'000, [](auto words) {
-    for (auto& word : words) word = 5;
+    words[0] = std::uint64_t{999} << 32;
+    words[1] = std::uint64_t{998} << 32;  // A struct of so many numbers.
+    for (auto& word : words.subspan(2)) word = 5;
   });
   Parcels parcels;
 
