@@ -231,7 +231,11 @@ class Messages final : public app::ArrayTravel {
     app::Envelope envelope;
     envelope.kind = app::Kind::kReply;
     envelope.call = 1;
-    envelope.payload.frame = Frame::make(1, [](auto words) { words[0] = 0; });
+    // A message in which nothing was set.
+    envelope.payload.frame = Frame::make(2, [](auto words) {
+      words[0] = std::uint64_t{1} << 32;
+      words[1] = 0;
+    });
     if (has_array) {
       auto beside = std::make_shared<Attachments>();
       beside->push_back(Array());
