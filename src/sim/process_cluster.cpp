@@ -126,7 +126,10 @@ ProcessCluster::~ProcessCluster() {
 /// Its process has ended. As with a real one: whoever still waits for a value holds the session,
 /// and that holds whoever waits.
 void ProcessCluster::release(Place& place) {
-  if (place.member) place.member->end_data();
+  if (place.member) {
+    refusals_ += place.member->counts().malformed;
+    place.member->end_data();
+  }
   place.data.reset();
   place.member.reset();
   place.near.reset();
@@ -432,6 +435,14 @@ void ProcessCluster::finish(const ProcessFault& fault) {
     case Kind::kClockRate:
       return set_clock(fault.target, fault, false);
   }
+}
+
+std::uint64_t ProcessCluster::refusals() const {
+  std::uint64_t count = refusals_;
+  for (const auto& [name, place] : places_) {
+    if (place.member) count += place.member->counts().malformed;
+  }
+  return count;
 }
 
 /// As its operator asks the controller, if that is there.

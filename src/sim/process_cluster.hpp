@@ -84,6 +84,8 @@ class ProcessCluster {
     return done_[static_cast<std::size_t>(kind)];
   }
   std::uint64_t starts() const { return starts_; }
+  /// What processes have refused as malformed, or not the sender's to say. O(processes).
+  std::uint64_t refusals() const;
   const transport::SimulatedWires::Counts& wire_counts() const { return wires_.counts(); }
   std::uint64_t hash() const { return wires_.hash(); }
   /// Hears of each write, as SimulatedWires::watch().
@@ -152,7 +154,7 @@ class ProcessCluster {
   std::map<std::pair<transport::ProcessId, transport::ProcessId>, int> blocks_;  // From, to.
   std::set<ClientId> ended_clients_, killed_clients_;
   std::vector<std::uint64_t> done_;
-  std::uint64_t starts_ = 0;
+  std::uint64_t starts_ = 0, refusals_ = 0;
   bool is_healed_ = false;
 };
 

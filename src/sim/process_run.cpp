@@ -386,6 +386,10 @@ class ProcessWorld final : public ProcessSink {
     if (!world_.faults.rots.empty() || world_.cluster.spill_memory > 0) look_at_slices();
     detector_.look();
     restarts_.look();
+    if (!hostile_ && cluster_->refusals() > 0) {
+      verdict_.report(Breach::kCorrectness, "I22",
+                      "a process has refused what another one says, and all of them are honest");
+    }
     if (const controller::ControllerCore* const one = controller()) {
       check_backlog(verdict_, one->runs_unfinished() - one->moves_unfinished(), last_client_,
                     world_.runs_in_flight_max);
