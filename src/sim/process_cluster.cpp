@@ -127,7 +127,7 @@ ProcessCluster::~ProcessCluster() {
 /// and that holds whoever waits.
 void ProcessCluster::release(Place& place) {
   if (place.member) {
-    refusals_ += place.member->counts().malformed;
+    refusals_ += refusals_in(place);
     place.member->end_data();
   }
   place.data.reset();
@@ -437,11 +437,14 @@ void ProcessCluster::finish(const ProcessFault& fault) {
   }
 }
 
+std::uint64_t ProcessCluster::refusals_in(const Place& place) {
+  const bool is_counted = place.member && place.name.role == Role::kIsland;
+  return is_counted ? place.member->counts().malformed : 0;
+}
+
 std::uint64_t ProcessCluster::refusals() const {
   std::uint64_t count = refusals_;
-  for (const auto& [name, place] : places_) {
-    if (place.member) count += place.member->counts().malformed;
-  }
+  for (const auto& [process, place] : places_) count += refusals_in(place);
   return count;
 }
 

@@ -84,7 +84,7 @@ class ProcessCluster {
     return done_[static_cast<std::size_t>(kind)];
   }
   std::uint64_t starts() const { return starts_; }
-  /// What processes have refused as malformed, or not the sender's to say. O(processes).
+  /// What schedulers have refused as malformed, or not the sender's to say. O(processes).
   std::uint64_t refusals() const;
   const transport::SimulatedWires::Counts& wire_counts() const { return wires_.counts(); }
   std::uint64_t hash() const { return wires_.hash(); }
@@ -120,6 +120,7 @@ class ProcessCluster {
   Place& place_of(const cluster::RoleName& name);
   void start(const cluster::RoleName& name);
   void fall_silent(Place& place);
+  static std::uint64_t refusals_in(const Place& place);
   void release(Place& place);
   void end(const cluster::RoleName& name);
   void die(const cluster::RoleName& name);
