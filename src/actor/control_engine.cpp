@@ -465,8 +465,8 @@ class ControlEngine final : public IoEngine, public Gated {
     }
     coordinator_.take_foreign();
     while (coordinator_.run_one()) coordinator_.take_foreign();
-    // Another thread may be about to schedule an actor that it has sent something: its exit lies
-    // behind that, and nobody comes by any more.
+    // A sender on another thread may have enqueued a message and not yet scheduled the actor. The
+    // exit message is queued behind that message, and this thread runs no more jobs.
     for (const caf::actor& actor : actors_) shell_of(actor).discard();
     actors_.clear();
     coordinator_.owner = std::thread::id();

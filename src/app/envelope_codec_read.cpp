@@ -89,7 +89,7 @@ class Decoder {
     internal::RawMessage payload;
     if (data.size() > 0) {
       payload.frame = wire::data_frame(data);
-      // Who is given it, a handler or whoever has called one, looks at it without expecting less.
+      // Handlers and callers read fields of the message without another check of its pointers.
       const internal::OpenMessage<capnp::AnyPointer> message(payload.frame);
       if (!message.root().isNull() && !message.root().isStruct()) {
         return protocol_error("a payload is no message");

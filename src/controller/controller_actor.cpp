@@ -218,7 +218,7 @@ void ControllerActor::handle(const Frame& frame) {
       }
       case Message::FINISHED:
         for (const auto finished : message.getFinished()) {
-          // Another island's stamp is another client's run, perhaps.
+          // A stamp without a part on this island may belong to a run of another client.
           if (!core_.has_part(finished.getStamp(), finished.getIsland())) continue;
           if (finished.getPlaced()) {
             core_.part_enqueued(finished.getStamp());
