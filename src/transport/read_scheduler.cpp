@@ -43,17 +43,26 @@ void ReadScheduler::begin_iteration() {
 bool ReadScheduler::grant_caller() {
   if (callers_.empty() && !is_granting_) return false;
   const std::uint64_t now_ns = clock_.now_ns(), work_ns = work_.now_ns();
-  if (is_granting_) {
-    const std::uint64_t used_ns = work_ns - granted_ns_;
-    paid_ns_ = std::max(paid_ns_, now_ns) + used_ns * limits_.caller_share;
-    slice_ns_ += used_ns;
-  } else {
+  const bool begins_slice = !is_granting_;
+  if (begins_slice) {
     slice_ns_ = 0;
+  } else {
+    const std::uint64_t used_ns = work_ns - granted_ns_;
+    charge(now_ns, used_ns);
+    slice_ns_ += used_ns;
   }
   is_granting_ =
       slice_ns_ < limits_.caller_slice_ns && paid_ns_ <= now_ns + credit_ns() && grant_next();
   granted_ns_ = work_ns;
+  if (begins_slice && is_granting_) {
+    const std::uint64_t before_ns = std::exchange(queued_ns_, queue_.now_ns());
+    charge(now_ns, std::min(queued_ns_ - before_ns, limits_.caller_wait_ns));
+  }
   return is_granting_;
+}
+
+void ReadScheduler::charge(std::uint64_t now_ns, std::uint64_t used_ns) {
+  paid_ns_ = std::max(paid_ns_, now_ns) + used_ns * limits_.caller_share;
 }
 
 bool ReadScheduler::grant_next() {

@@ -26,7 +26,9 @@ namespace seaway::transport {
 /// introductions and what they send after a refusal. Each read is a turn. Turns go round over the
 /// callers' address groups, for at most `caller_slice_ns` in one iteration and, once
 /// `caller_credit_ns` are used up, for one nanosecond of the processor in `caller_share` of the
-/// clock.
+/// clock. What the thread waits for a processor between two slices is charged like time that
+/// callers used, up to `caller_wait_ns`: where processors are busy, callers get less, so that the
+/// thread does not use up its own share on them and runs when its owner needs it.
 ///
 /// Not thread-safe: of the loop's thread.
 class ReadScheduler {
@@ -40,6 +42,7 @@ class ReadScheduler {
     std::uint64_t caller_slice_ns = 500'000;
     std::uint64_t caller_credit_ns = 20'000'000;
     std::uint64_t caller_share = 4;
+    std::uint64_t caller_wait_ns = 5'000'000;
   };
 
   /// One connection, or one listener.
@@ -55,10 +58,12 @@ class ReadScheduler {
   /// Lets a connection go on. False: the connection has ended, and the turn goes to the next one.
   using Grant = std::function<bool()>;
 
-  /// `work` is the processor time of the loop's thread. Both outlive it.
-  ReadScheduler(const Clock& clock, const Clock& work) : ReadScheduler(clock, work, Limits()) {}
-  ReadScheduler(const Clock& clock, const Clock& work, const Limits& limits)
-      : clock_(clock), work_(work), limits_(limits) {}
+  /// `work` is the processor time of the loop's thread, `queue` the time that it has waited for a
+  /// processor; read once for each slice. All outlive it.
+  ReadScheduler(const Clock& clock, const Clock& work, const Clock& queue)
+      : ReadScheduler(clock, work, queue, Limits()) {}
+  ReadScheduler(const Clock& clock, const Clock& work, const Clock& queue, const Limits& limits)
+      : clock_(clock), work_(work), queue_(queue), limits_(limits) {}
 
   /// Whether `reader` may read now. A turn that was granted is used up by this call.
   bool may_read(Reader& reader);
@@ -69,6 +74,8 @@ class ReadScheduler {
 
   /// The loop's owner has had a turn. Authenticated connections that wait go on.
   void begin_iteration();
+  /// Whether callers wait for a turn.
+  bool has_callers() const { return !callers_.empty(); }
   /// Grants the next turn of an unauthenticated caller; false: none is due. The time until the next
   /// call is charged to callers, so the loop runs what the turn made ready and calls again, until
   /// false.
@@ -79,10 +86,13 @@ class ReadScheduler {
 
  private:
   std::uint64_t credit_ns() const { return limits_.caller_credit_ns * limits_.caller_share; }
+  /// Callers have used so much.
+  void charge(std::uint64_t now_ns, std::uint64_t used_ns);
   bool grant_next();
 
   const Clock& clock_;
   const Clock& work_;
+  const Clock& queue_;
   const Limits limits_;
 
   // Of authenticated connections.
@@ -98,6 +108,7 @@ class ReadScheduler {
   bool is_granting_ = false;
   std::uint64_t slice_ns_ = 0;    // Used of this iteration's slice.
   std::uint64_t granted_ns_ = 0;  // When the last turn was granted, by `work_`.
+  std::uint64_t queued_ns_ = 0;   // When the last slice began, by `queue_`.
   /// When what callers have used so far is paid for (generic cell rate algorithm); they may be
   /// credit_ns() ahead of it.
   std::uint64_t paid_ns_ = 0;

@@ -33,17 +33,32 @@ class ReadSchedulerTest : public testing::Test {
     }
     return granted_;
   }
+  /// What callers who are always there use in `all_ns`, when the thread waits for a processor for
+  /// `queued_ns` before each slice of theirs.
+  double busy_ns_of(std::uint64_t all_ns, std::uint64_t queued_ns) {
+    for (int i = 0; i < 20'000; ++i) wait(caller("10.0.0.1"), "a");
+    std::uint64_t busy_ns = 0;
+    while (clock_.now_ns() < all_ns) {
+      queue_.advance_to(queue_.now_ns() + queued_ns);
+      busy_ns += grant_callers(100).size() * 100;
+      pass(1);  // The owner of the loop has a turn.
+      pass(scheduler_.wait_ns());
+    }
+    return static_cast<double>(busy_ns);
+  }
   void pass(std::uint64_t ns) { clock_.advance_to(clock_.now_ns() + ns); }
 
-  ManualClock clock_, work_;
+  ManualClock clock_, work_, queue_;
   ReadScheduler scheduler_{clock_,
                            work_,
+                           queue_,
                            {.bytes_max = 100,
                             .iteration_ns = 1'000,
                             .untimed_reads = 2,
                             .caller_slice_ns = 200,
                             .caller_credit_ns = 1'000,
-                            .caller_share = 4}};
+                            .caller_share = 4,
+                            .caller_wait_ns = 300}};
   std::string granted_;
 };
 
@@ -144,18 +159,17 @@ TEST_F(ReadSchedulerTest, CallersHaveASliceOfAnIteration) {
 }
 
 TEST_F(ReadSchedulerTest, CallersGetAQuarterOfTheTimeInTheEnd) {
-  for (int i = 0; i < 20'000; ++i) wait(caller("10.0.0.1"), "a");
-  std::uint64_t busy_ns = 0;
-  while (clock_.now_ns() < 100'000) {
-    busy_ns += grant_callers(100).size() * 100;
-    pass(1);  // The owner of the loop has a turn.
-    const std::uint64_t wait_ns = scheduler_.wait_ns();
-    ASSERT_NE(wait_ns, UINT64_MAX);
-    pass(wait_ns);
-  }
-
   // And what they had saved up.
-  EXPECT_NEAR(static_cast<double>(busy_ns), 25'000 + 1'000, 300);
+  EXPECT_NEAR(busy_ns_of(100'000, 0), 25'000 + 1'000, 300);
+}
+
+/// A slice is one turn of 100 ns when nothing is saved up.
+TEST_F(ReadSchedulerTest, CallersPayForWhatTheThreadWaitsForAProcessor) {
+  EXPECT_NEAR(busy_ns_of(100'000, 100), (25'000 + 1'000) / 2., 300);
+}
+
+TEST_F(ReadSchedulerTest, CallersAreServedHoweverLongTheThreadWaits) {
+  EXPECT_NEAR(busy_ns_of(100'000, 1'000'000), (25'000 + 1'000) / 4., 300);
 }
 
 TEST_F(ReadSchedulerTest, CallersSaveUpNoMoreThanTheirCredit) {
