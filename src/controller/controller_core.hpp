@@ -278,6 +278,8 @@ class ControllerCore {
   bool forget_definition(std::uint64_t id);
   Status undefined(ClientId client, std::uint64_t id, Status otherwise) const;
   bool bindings_are_current(const Program& program) const;
+  /// Whether hosts are compiling functions of it.
+  bool awaits_hosts(const Program& program) const;
   static Status check_fits(const program::ProgramGraph& graph,
                            const program::LoweredProgram& lowered, std::uint64_t device_bytes);
 

@@ -238,6 +238,16 @@ bool ControllerCore::bindings_are_current(const Program& program) const {
   return true;
 }
 
+bool ControllerCore::awaits_hosts(const Program& program) const {
+  FunctionId known = 0;
+  for (const program::Node& node : program.graph.nodes) {
+    if (std::exchange(known, node.function) == node.function) continue;
+    const auto found = functions_.find(node.function);
+    if (found != functions_.end() && found->second->hosts_awaited > 0) return true;
+  }
+  return false;
+}
+
 bool ControllerCore::is_ready(Program& program) {
   if (program.is_lowering) return false;
   if (program.is_lowered && bindings_are_current(program)) return true;
@@ -310,6 +320,7 @@ void ControllerCore::lower(Program& program) {
   }
   SEAWAY_PROBE("a program is lowered away from the control thread");
   program.is_lowering = true;
+  program.is_lowered = false;
   const auto shared = programs_.at(program.graph.id);
   const auto plans = std::make_shared<Plans>();
   offload.offload([shared, plans, work] { *plans = work(shared->graph); },
@@ -317,8 +328,9 @@ void ControllerCore::lower(Program& program) {
                     shared->is_lowering = false;
                     const auto found = programs_.find(shared->graph.id);
                     const bool is_here = found != programs_.end() && found->second == shared;
-                    // Of a slice that was bound anew meanwhile it is lowered again.
-                    if (is_here && bindings_are_current(*shared)) {
+                    // Of a slice that was bound anew meanwhile it is lowered again; and after a
+                    // host that began anew has compiled its functions.
+                    if (is_here && bindings_are_current(*shared) && !awaits_hosts(*shared)) {
                       finish_lowering(*shared, std::move(*plans));
                     }
                   });

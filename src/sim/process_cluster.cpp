@@ -438,7 +438,8 @@ void ProcessCluster::finish(const ProcessFault& fault) {
 }
 
 std::uint64_t ProcessCluster::refusals_in(const Place& place) {
-  const bool is_counted = place.member && place.name.role == Role::kIsland;
+  // A relay may refuse what a delegate said before their conversation began anew.
+  const bool is_counted = place.member && place.name.role != Role::kClient;
   return is_counted ? place.member->counts().malformed : 0;
 }
 

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "unit/controller/controller_world.hpp"
@@ -63,6 +65,49 @@ TEST(Members, AHostThatJoinsIsToldAllDefinitionsAndCompilesThemBeforeRunsAreStam
   EXPECT_EQ(some.world.said(), "launch 2@0");
   EXPECT_EQ(some.world.definitions[0], 4u);  // One function, two specs; and one that is new.
   EXPECT_EQ(some.world.plans, plans + 1);
+}
+
+/// The slice keeps its binding while its runs are in flight elsewhere.
+TEST(Members, AHostThatJoinsWhileAProgramIsLoweredGetsItsPlanOnceItHasCompiled) {
+  std::vector<std::function<void()>> lowered;
+  ControllerOptions options = {.islands = 2, .has_members = true, .limits = {.reruns_max = 0}};
+  options.offload.nodes_min = 0;
+  options.offload.offload = [&lowered](const auto& work, auto then) {
+    work();
+    lowered.push_back(std::move(then));
+  };
+  ControllerWorld world(options);
+  world.binder.is_room = false;
+  world.join({0, 1});
+  const ClientId client = world.client();
+  const SliceId left = world.slice(client, 0), right = world.slice(client, 1);
+  const FunctionId f = world.function(client, "f");
+  const ProgramId on_both = world.chain(client, {.function = f, .slices = {left, right}});
+  const ProgramId on_left = world.chain(client, {.function = f, .slices = {left}});
+  const ArrayId input = world.upload(client, left);
+  world.run(client, on_both, {input});
+  world.said();
+  lowered.at(0)();
+  EXPECT_EQ(world.said(), "launch 1@0, launch 1@1");
+  world.run(client, on_left, {input});
+  world.said();
+  ASSERT_EQ(lowered.size(), 2u);
+  world.core.host_lost(0, "no word");
+  world.core.host_joined(0, 2);
+  world.said();
+  const std::size_t plans = world.plans;
+
+  lowered[1]();
+  world.said();
+  EXPECT_EQ(world.plans, plans);
+  world.finish(1, {1});
+  world.compiled(f);
+  world.run(client, on_left, {world.upload(client, left)});
+  world.said();
+  lowered.at(2)();
+
+  EXPECT_TRUE(world.said().starts_with("launch 2@0, run 2 INPUT_LOST")) << world.said();
+  EXPECT_EQ(world.plans, plans + 1);
 }
 
 TEST(Members, AJoinThatIsSaidAgainMeansNothing) {
