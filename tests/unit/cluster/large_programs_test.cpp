@@ -130,14 +130,16 @@ class LargePrograms : public testing::Test {
     EXPECT_EQ(*run(client, *slice, *small), 10.0f);
   }
 
+  void run_beside_others(std::size_t nodes);
+
   std::string directory_;
   std::shared_ptr<const Clock> clock_ = std::make_shared<const RealClock>();
   std::map<RoleName, std::shared_ptr<Process>> processes_;
   std::atomic<int> orphans_ = 0;
 };
 
-TEST_F(LargePrograms, RunBesideOtherClients) {
-  const std::size_t nodes = kIsSanitized ? 10'000 : 100'000;
+/// Of so many nodes, while another client calls.
+void LargePrograms::run_beside_others(std::size_t nodes) {
   start_all("islands=2,devices=1,device_memory=64MiB,threads=1", 2);
   const auto large = connect_to_processes(), other = connect_to_processes();
   ASSERT_TRUE(large.ok() && other.ok());
@@ -165,6 +167,36 @@ TEST_F(LargePrograms, RunBesideOtherClients) {
   EXPECT_EQ(*value, static_cast<float>(nodes));
   EXPECT_EQ(failures, 0);
   EXPECT_GT(runs, 0);
+  EXPECT_EQ(orphans_, 0);
+}
+
+TEST_F(LargePrograms, RunBesideOtherClients) { run_beside_others(kIsSanitized ? 10'000 : 100'000); }
+
+/// For .ci/nightly.
+TEST_F(LargePrograms, DISABLED_AMillionNodesRunBesideOtherClients) { run_beside_others(1'000'000); }
+
+TEST_F(LargePrograms, AFunctionOfManyOperationsRuns) {
+  const int operations = kIsSanitized ? 20'000 : 200'000;
+  start_all("islands=1,devices=1,threads=1", 1);
+  const auto client = connect_to_processes();
+  ASSERT_TRUE(client.ok()) << client.status().to_string();
+  const auto slice = slice_on(*client, 0);
+  ASSERT_TRUE(slice.ok()) << slice.status().to_string();
+  const auto long_body = [operations](Tensor v) {
+    for (int i = 0; i < operations; ++i) v = v + 1.0;
+    return v;
+  };
+  const auto function = client->function("long", long_body, {f32({1})});
+  ASSERT_TRUE(function.ok()) << function.status().to_string();
+  const auto program =
+      client->program("long", [&](const Traced& x) { return function->on(*slice)(x); },
+                      {ArraySpec{f32({1}), NamedSharding(slice->mesh(), P())}});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+
+  const auto value = run(*client, *slice, *program);
+
+  ASSERT_TRUE(value.ok()) << value.status().to_string();
+  EXPECT_EQ(*value, static_cast<float>(operations));
   EXPECT_EQ(orphans_, 0);
 }
 
