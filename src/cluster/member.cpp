@@ -37,6 +37,7 @@ Member::Member(MemberOptions options, MemberWiring wiring, const BackendFactory&
   peers.silence_max_ns = options_.silence_ns;
   peers.control = options_.control;
   peers.bulk = options_.bulk;
+  peers.refuse = [this](const RoleName& client, const Status& why) { lose(client, why); };
   peers.tells_of_strangers = options_.clients_max == 0;
   if (options_.name.role == Role::kController) {
     peers.silence_max_ns = options_.silence_ns / 100 * kControllerPatiencePercent;

@@ -106,6 +106,80 @@ class PeersTest : public testing::Test {
   std::size_t packet_bytes_ = transport::kPacketFrameBytesMax;
 };
 
+/// A host, and two clients that send frames of several packets.
+struct HostAndClients {
+  HostAndClients() {
+    for (transport::ProcessId self = 0; self < 3; ++self) {
+      PeersOptions options;
+      options.self = self;
+      options.control.packet_bytes = 64;
+      options.control.credit_packets = 2;
+      options.coming_bytes_max = 200;
+      options.refuse = [this](const RoleName& client, const Status& why) {
+        refused.push_back(to_string(client) + ": " + why.message());
+        processes[0]->post([this, client, why] { peers[0]->begin_anew(client, why); });
+      };
+      processes[self] = engine->make_process("process" + std::to_string(self));
+      peers[self] = std::make_unique<Peers>(
+          *processes[self], wires, options,
+          [this](const RoleName& from, const RoleName&, const Frame& frame) {
+            heard.push_back(to_string(from) + " " + std::to_string(frame.size_bytes()));
+          },
+          [](const PeerNews&) {});
+    }
+    for (transport::ProcessId client = 1; client < 3; ++client) {
+      peers[0]->meet(client, {Role::kClient, client});
+      peers[client]->meet(0, {Role::kHost, 0});
+    }
+  }
+  ~HostAndClients() {
+    for (auto& one : peers) one.reset();
+  }
+  void send(transport::ProcessId client, std::size_t words) {
+    processes[client]->post([this, client, words] {
+      peers[client]->send({Role::kHost, 0}, Frame::make(words, [](auto) {}));
+    });
+  }
+  void pass(std::uint64_t time_ns) {
+    engine->wait([] { return false; }, engine->now_ns() + time_ns);
+  }
+
+  std::unique_ptr<actor::SeededEngine> engine = actor::make_seeded_engine(1);
+  transport::SimulatedWires wires{3, {}, engine->clock(), [this](std::uint64_t at_ns, auto work) {
+                                    engine->schedule(at_ns, std::move(work));
+                                  }};
+  std::array<std::unique_ptr<actor::SeededProcess>, 3> processes;
+  std::array<std::unique_ptr<Peers>, 3> peers;
+  std::vector<std::string> heard, refused;
+};
+
+TEST(PeersOfClients, WhatHasComeOfFramesHasALimitForAllTogether) {
+  HostAndClients world;
+  world.send(1, 40);
+  world.send(2, 20);
+
+  world.pass(500 * kMs);
+
+  EXPECT_EQ(world.refused,
+            std::vector<std::string>{
+                "client 1: frames of clients that have come in part have 256 bytes; the limit is "
+                "200, and 128 of them are this client's: send less at a time, or later"});
+  EXPECT_EQ(world.heard, std::vector<std::string>{"client 2 160"});
+}
+
+TEST(PeersOfClients, FramesOneAfterTheOtherAreNotCountedTogether) {
+  HostAndClients world;
+  for (int i = 0; i < 10; ++i) {
+    world.send(1, 20);
+    world.pass(100 * kMs);
+    world.send(2, 24);
+    world.pass(100 * kMs);
+  }
+
+  EXPECT_EQ(world.heard.size(), 20u);
+  EXPECT_EQ(world.refused, std::vector<std::string>{});
+}
+
 TEST_F(PeersTest, FramesArriveOnceAndInOrderOverBreakingWires) {
   std::vector<std::uint64_t> expected;
   for (std::uint64_t number = 0; number < 300; ++number) expected.push_back(number);
