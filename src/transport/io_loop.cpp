@@ -15,7 +15,6 @@
 #include <cstring>
 #include <ctime>
 #include <string>
-#include <utility>
 
 #include "base/check.hpp"
 #include "transport/io_loop_state.hpp"
@@ -45,11 +44,9 @@ std::uint64_t ThreadClock::now_ns() const {
 }
 
 std::uint64_t QueueClock::now_ns() const {
-  if (std::exchange(thread_, std::this_thread::get_id()) != std::this_thread::get_id()) {
-    file_ = Descriptor(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC));
-  }
+  const kj::AutoCloseFd file(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC));
   char text[96] = {};
-  if (::pread(file_.number(), text, sizeof(text) - 1, 0) <= 0) return 0;
+  if (::read(file.get(), text, sizeof(text) - 1) <= 0) return 0;
   const char* const queued = std::strchr(text, ' ');  // Behind the time that it ran.
   return queued ? std::strtoull(queued, nullptr, 10) : 0;
 }

@@ -44,19 +44,18 @@ bool ReadScheduler::grant_caller() {
   if (callers_.empty() && !is_granting_) return false;
   const std::uint64_t now_ns = clock_.now_ns(), work_ns = work_.now_ns();
   const bool begins_slice = !is_granting_;
-  if (begins_slice) {
-    slice_ns_ = 0;
-  } else {
+  if (!begins_slice) {
     const std::uint64_t used_ns = work_ns - granted_ns_;
     charge(now_ns, used_ns);
     slice_ns_ += used_ns;
   }
-  is_granting_ =
-      slice_ns_ < limits_.caller_slice_ns && paid_ns_ <= now_ns + credit_ns() && grant_next();
+  const bool is_over = !begins_slice && slice_ns_ >= limits_.caller_slice_ns;
+  is_granting_ = !is_over && paid_ns_ <= now_ns + credit_ns() && grant_next();
   granted_ns_ = work_ns;
   if (begins_slice && is_granting_) {
     const std::uint64_t before_ns = std::exchange(queued_ns_, queue_.now_ns());
-    charge(now_ns, std::min(queued_ns_ - before_ns, limits_.caller_wait_ns));
+    const std::uint64_t most_ns = std::exchange(slice_ns_, 0) * limits_.caller_waits;
+    charge(now_ns, std::min(queued_ns_ - before_ns, most_ns));
   }
   return is_granting_;
 }

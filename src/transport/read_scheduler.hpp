@@ -42,7 +42,9 @@ class ReadScheduler {
     std::uint64_t caller_slice_ns = 500'000;
     std::uint64_t caller_credit_ns = 20'000'000;
     std::uint64_t caller_share = 4;
-    std::uint64_t caller_wait_ns = 5'000'000;
+    /// With more, many who shake hands at once on a busy machine are not done before their time is
+    /// over, and begin again.
+    std::uint64_t caller_waits = 1;
   };
 
   /// One connection, or one listener.
@@ -106,7 +108,7 @@ class ReadScheduler {
   std::map<std::string, std::deque<Grant>> callers_;  // By group; none is empty.
   std::string last_group_;                            // Had the last turn.
   bool is_granting_ = false;
-  std::uint64_t slice_ns_ = 0;    // Used of this iteration's slice.
+  std::uint64_t slice_ns_ = 0;    // Used of this slice; of the last one, between two.
   std::uint64_t granted_ns_ = 0;  // When the last turn was granted, by `work_`.
   std::uint64_t queued_ns_ = 0;   // When the last slice began, by `queue_`.
   /// When what callers have used so far is paid for (generic cell rate algorithm); they may be

@@ -58,7 +58,7 @@ class ReadSchedulerTest : public testing::Test {
                             .caller_slice_ns = 200,
                             .caller_credit_ns = 1'000,
                             .caller_share = 4,
-                            .caller_wait_ns = 300}};
+                            .caller_waits = 3}};
   std::string granted_;
 };
 
