@@ -405,8 +405,15 @@ void Session::on_fetched(std::vector<Outcome>& outcomes) {
         outbox.said.push_back({.kind = Said::Kind::kGot, .id = outcome.id});
       });
     }
-    // A failed fetch was not written: its target still lies there.
-    if (!outcome.status.ok()) wiring_.bulk->take_target(id(), outcome.id);
+    // Later values for this request must not find the target: the sink owns that memory.
+    if (wiring_.is_process || !outcome.status.ok()) {
+      const auto unwritten = wiring_.bulk->take_target(id(), outcome.id);
+      if (unwritten && outcome.status.ok()) {
+        outcome.status = protocol_error("request " + std::to_string(outcome.id) +
+                                        " was answered without its value of " +
+                                        std::to_string(unwritten->size()) + " bytes");
+      }
+    }
     fetch.sink->fetched(std::move(outcome.status), internal::Wake::kLater);
   }
   waiter_->notify();
@@ -415,7 +422,9 @@ void Session::on_fetched(std::vector<Outcome>& outcomes) {
 /// Ahead of the word that the fetch has its outcome.
 void Session::on_value(std::uint64_t request, std::span<const std::byte> value) {
   const auto target = wiring_.bulk->take_target(id(), request);
-  if (target && target->size() == value.size()) std::ranges::copy(value, target->begin());
+  if (!target) return;
+  if (target->size() != value.size()) return wiring_.bulk->offer_target(id(), request, *target);
+  std::ranges::copy(value, target->begin());
 }
 
 void Session::on_run_timeout(RunId run, std::uint64_t timeout_ns) {
