@@ -83,6 +83,7 @@ Status Relay::on_words(SiloId from, const Frame& frame) {
   }
   if (Status status = check_words(by, *words); !status.ok()) return status;
   speaker.bytes += frame.size_bytes();
+  if (speaker.waiting.empty()) speaker.since_ns = engine_.clock().now_ns();
   speaker.waiting.push_back({std::move(words).value(), frame.size_bytes()});
   pump();
   found = speakers_.find(by);
@@ -169,6 +170,7 @@ void Relay::pump() {
         Waiting next = std::move(speaker.waiting.front());
         speaker.waiting.pop_front();
         speaker.bytes -= next.bytes;
+        speaker.since_ns = engine_.clock().now_ns();
         if (next.words.number != 0) speaker.said = next.words.number;
         handle(by, next.words);
         is_over = false;
@@ -185,9 +187,47 @@ void Relay::pump() {
     }
   }
   is_pumping_ = false;
+  watch_waits();
   if (early_.empty()) return;
   std::erase_if(early_, [this](const auto& maker) { return is_met(self_, maker); });
   if (early_.empty()) actors_.go_on();
+}
+
+void Relay::watch_waits() {
+  const bool waits = !early_.empty() || std::ranges::any_of(speakers_, [](const auto& entry) {
+    return !entry.second.waiting.empty();
+  });
+  if (!waits || is_watching_) return;
+  is_watching_ = true;
+  engine_.schedule(engine_.clock().now_ns() + options_.wait_max_ns, [this, here = is_here_] {
+    if (!*here) return;
+    is_watching_ = false;
+    end_long_waits();
+    watch_waits();
+  });
+}
+
+void Relay::end_long_waits() {
+  const std::uint64_t now_ns = engine_.clock().now_ns();
+  const auto is_long = [this, now_ns](std::uint64_t since_ns) {
+    return now_ns - since_ns >= options_.wait_max_ns;
+  };
+  const std::string limit = std::to_string(options_.wait_max_ns / 1'000'000'000) + " s";
+  std::vector<Holder> late;
+  for (const auto& [by, speaker] : speakers_) {
+    if (!speaker.waiting.empty() && is_long(speaker.since_ns)) late.push_back(by);
+  }
+  for (const Holder& by : late) {
+    const auto found = speakers_.find(by);
+    if (found == speakers_.end() || found->second.waiting.empty()) continue;
+    refuse(by, found->second,
+           deadline_exceeded("an actor on host " + std::to_string(app::host_of_silo(by.silo)) +
+                             " uses an array that its maker has not announced within " + limit));
+  }
+  if (early_.empty() || !is_long(early_since_ns_)) return;
+  give_up_early(deadline_exceeded(
+      "another actor uses an array of this one, which has not announced it within " + limit));
+  actors_.go_on();
 }
 
 void Relay::handle(Holder by, DelegateWords& words) {

@@ -37,6 +37,10 @@ struct RelayOptions {
   /// Of one delegate's words that wait for those of another one; more, and it is ended.
   std::size_t words_max = 65'536;
   std::size_t bytes_max = std::size_t{256} << 20;
+  /// How long anything waits for the announcement of an array; then the session of the delegate
+  /// that waits, or of the one that makes the array, ends. Longer than any loss takes to be
+  /// noticed.
+  std::uint64_t wait_max_ns = 10'000'000'000;
 };
 
 /// What a process knows of arrays that others share with it. Nothing is left, when all that was
@@ -111,10 +115,11 @@ class Relay final : public ArrayTraffic, public client::ArrayKeeper {
   struct Speaker {
     std::deque<Waiting> waiting;
     std::size_t bytes = 0;
-    std::uint64_t heard = 0;  // Words that have come,
-    std::uint64_t said = 0;   // and those that have been said.
-    bool is_gone = false;     // Nothing more comes from it,
-    bool is_handled = false;  // and actors here have heard all of it.
+    std::uint64_t since_ns = 0;  // When the first of them began to wait.
+    std::uint64_t heard = 0;     // Words that have come,
+    std::uint64_t said = 0;      // and those that have been said.
+    bool is_gone = false;        // Nothing more comes from it,
+    bool is_handled = false;     // and actors here have heard all of it.
     bool is_refused = false;
   };
   struct Ask {
@@ -136,6 +141,8 @@ class Relay final : public ArrayTraffic, public client::ArrayKeeper {
   bool may_speak(Holder by) const;
   bool is_gone(Holder holder) const;
   void pump();
+  void watch_waits();
+  void end_long_waits();
   void handle(Holder by, DelegateWords& words);
   void say(Holder by, const Frame& frame);
   void lease(Holder by);
@@ -191,6 +198,8 @@ class Relay final : public ArrayTraffic, public client::ArrayKeeper {
   std::uint64_t grants_ = 0;
   std::vector<ArrayGrant> given_;
   std::vector<client::ArrayMaker> early_;  // That the client's actors have not been told yet.
+  std::uint64_t early_since_ns_ = 0;
+  bool is_watching_ = false;  // A timer runs.
   std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);
 };
 

@@ -46,6 +46,8 @@ Status Relay::check_words(Holder by, const DelegateWords& words) const {
   const auto is_array = [this](ArrayId array) { return client_of(array) == options_.client; };
   for (const ArrayImport& one : words.imports) {
     if (!is_array(one.array)) return wrong("an array");
+    const bool is_named = one.maker.said != 0;
+    if (is_named && owner_of(one.array) != one.maker.holder) return wrong("a maker");
   }
   for (const ArrayGrant& one : words.grants) {
     if (!is_array(one.array)) return wrong("an array");

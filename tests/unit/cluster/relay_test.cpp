@@ -29,6 +29,7 @@ class RelayTest : public testing::Test {
   /// Of the tenth life of their controller.
   static constexpr std::uint32_t kLives = 9u << 16;
   static constexpr Holder kOne{1, kLives + 5}, kTwo{2, kLives + 7};
+  static constexpr std::uint64_t kWaitMaxNs = 10'000'000'000;
   static constexpr std::size_t kWaitingMax = 100;
 
   RelayTest() {
@@ -47,11 +48,19 @@ class RelayTest : public testing::Test {
     for (const Holder& one : {kOne, kTwo}) {
       actors_.on_news({{Role::kHost, one.silo - 1}, one.life, false, ""});
     }
-    engine_->run_until_idle(100'000);
+    settle();
   }
   ~RelayTest() override {
     session_->close();
-    engine_->run_until_idle(100'000);
+    settle();
+  }
+
+  /// All that happens within a millisecond.
+  void settle() { pass(1'000'000); }
+  void pass(std::uint64_t time_ns) {
+    bool is_over = false;
+    engine_->schedule(engine_->now_ns() + time_ns, [&is_over] { is_over = true; });
+    while (!is_over) engine_->step();
   }
 
   static client::DelegateName name_of(const Holder& holder) {
@@ -80,10 +89,22 @@ class RelayTest : public testing::Test {
     from.maker = {by, 1};
     return session_->import_array(from);
   }
+  /// An array that host 0 gives the client, and that the second delegate has made.
+  static GivenArray given() {
+    GivenArray given;
+    given.array.client = 1;
+    given.array.id = id_of(kTwo, 1);
+    given.array.run = id_of(kTwo, 0);
+    given.array.spec = {{DType::kF32, {1}}, NamedSharding(Mesh(9, {{"x", 1}}), P())};
+    given.array.maker = {kTwo, 2};
+    given.from = kOne;
+    given.number = 1;
+    return given;
+  }
   static Frame records(const std::vector<Said>& said) { return client::frames::runs(1, said, {}); }
   Status hear(const Holder& by, const DelegateWords& words) {
     const Status status = relay_.on_words(by.silo, to_frame(words));
-    engine_->run_until_idle(100'000);
+    settle();
     return status;
   }
   /// All that was said to the controller since, in its order.
@@ -104,7 +125,8 @@ class RelayTest : public testing::Test {
       *engine_, peers_, {.name = {Role::kClient, 1}, .shape = 2, .waiting_max = kWaitingMax}};
   actor::Router router_;
   transport::LocalBulk bulk_;
-  RelayOptions options_{.shape = 2, .client = 1, .life = kLives + 1, .words_max = 4};
+  RelayOptions options_{
+      .shape = 2, .client = 1, .life = kLives + 1, .words_max = 4, .wait_max_ns = kWaitMaxNs};
   Relay relay_{*engine_, peers_, actors_, router_, options_};
   std::shared_ptr<client::Session> session_;
   std::vector<Frame> said_;
@@ -142,6 +164,29 @@ TEST_F(RelayTest, HoldsBackWhatNamesAnArrayOfWhichItHasNotHeard) {
   EXPECT_EQ(runs[1].first, id_of(kTwo, 1));
 }
 
+TEST_F(RelayTest, EndsADelegateThatWaitsForAnArrayForTooLong) {
+  DelegateWords early = run_words(kTwo, 1, 0);
+  early.imports = {{id_of(kOne, 1), kOne, 1, {kOne, 2}}};
+  ASSERT_EQ(hear(kTwo, early), Status());
+  pass(kWaitMaxNs - 2'000'000);
+  EXPECT_EQ(relay_.stock().words, 1u);
+
+  pass(2'000'000);
+
+  EXPECT_EQ(relay_.stock().words, 0u);
+  ASSERT_EQ(hear(kTwo, run_words(kTwo, 2, 2)), Status());
+  EXPECT_TRUE(said().empty());
+  ASSERT_EQ(hear(kOne, run_words(kOne, 1, 0)), Status());
+  EXPECT_EQ(said().size(), 1u);
+}
+
+TEST_F(RelayTest, RefusesAnArrayOfAnotherMakerThanItsIdSays) {
+  DelegateWords words = run_words(kTwo, 1, 0);
+  words.imports = {{id_of(kOne, 1), kOne, 1, {kTwo, 2}}};
+
+  EXPECT_EQ(hear(kTwo, words).code(), StatusCode::kProtocolError);
+}
+
 TEST_F(RelayTest, WaitsForNobodyWhoIsLost) {
   DelegateWords early = run_words(kTwo, 1, 0);
   early.imports = {{id_of(kOne, 1), kOne, 1, {kOne, 2}}};
@@ -149,7 +194,7 @@ TEST_F(RelayTest, WaitsForNobodyWhoIsLost) {
   EXPECT_TRUE(said().empty());
 
   relay_.on_gone(kOne.silo, kOne.life);
-  engine_->run_until_idle(100'000);
+  settle();
 
   EXPECT_EQ(said().size(), 1u);
 }
@@ -170,7 +215,7 @@ TEST_F(RelayTest, GivesUpWhatWasPutAndIsLostWithItsDelegate) {
   said();
 
   relay_.on_silo_lost(kOne.silo, kOne.life);
-  engine_->run_until_idle(100'000);
+  settle();
 
   const Status why = seaway::cancelled("its delegate was lost");
   std::vector<std::uint64_t> cancelled;
@@ -195,12 +240,12 @@ TEST_F(RelayTest, WhatALostDelegateHadNotBegunHasAnOutcome) {
   ASSERT_EQ(hear(kOne, run_words(kOne, 2, 4)), Status());
   const auto run = imported(kOne, 1, 0), put = imported(kOne, 2, 2), begun = imported(kOne, 5, 4);
   auto run_made = run.ready(), put_made = put.ready(), begun_made = begun.ready();
-  engine_->run_until_idle(100'000);
+  settle();
   EXPECT_FALSE(run_made.ready() || put_made.ready() || begun_made.ready());
   said();
 
   relay_.on_silo_lost(kOne.silo, kOne.life);
-  engine_->run_until_idle(100'000);
+  settle();
 
   ASSERT_TRUE(run_made.ready() && put_made.ready());
   EXPECT_EQ(run_made.get().status().code(), StatusCode::kInputLost);
@@ -254,18 +299,11 @@ class Messages final : public app::ArrayTravel {
 
 TEST_F(RelayTest, NoMoreMessagesWaitForAnArrayThanTheLimits) {
   actors_.use(relay_);
-  GivenArray given;
-  given.array.client = 1;
-  given.array.id = id_of(kTwo, 1);
-  given.array.run = id_of(kTwo, 0);
-  given.array.spec = {{DType::kF32, {1}}, NamedSharding(Mesh(9, {{"x", 1}}), P())};
-  given.array.maker = {kTwo, 2};
-  given.from = kOne;
-  given.number = 1;
+  GivenArray given = RelayTest::given();
   Messages messages(given);
   const auto come = [&](bool has_array) {
     actors_.on_frame(actors_.process_of_silo(1), actors_.self(), messages.next(has_array, 0));
-    engine_->run_until_idle(100'000);
+    settle();
   };
   come(true);
   ASSERT_TRUE(relay_.is_early());
@@ -280,12 +318,33 @@ TEST_F(RelayTest, NoMoreMessagesWaitForAnArrayThanTheLimits) {
   EXPECT_FALSE(relay_.is_early());
   EXPECT_EQ(actors_.waiting(), 0u);
   const auto outcome = array.ready();
-  engine_->run_until_idle(100'000);
+  settle();
   ASSERT_TRUE(outcome.ready());
   EXPECT_EQ(outcome.get().status().code(), StatusCode::kInputLost);
   // Whoever was waited for has ended, and what it says comes too late.
   ASSERT_EQ(hear(kTwo, run_words(kTwo, 1, 0)), Status());
   EXPECT_TRUE(said().empty());
+}
+
+TEST_F(RelayTest, NoMessageWaitsForAnArrayForEver) {
+  actors_.use(relay_);
+  Messages messages(given());
+  actors_.on_frame(actors_.process_of_silo(1), actors_.self(), messages.next(true, 0));
+  pass(kWaitMaxNs - 2'000'000);
+  EXPECT_TRUE(relay_.is_early());
+
+  pass(2'000'000);
+
+  EXPECT_FALSE(relay_.is_early());
+  EXPECT_EQ(actors_.waiting(), 0u);
+}
+
+TEST_F(RelayTest, RefusesAGivenArrayOfAnotherMakerThanItsIdSays) {
+  GivenArray wrong = given();
+  wrong.array.maker = {kOne, 2};
+
+  EXPECT_EQ(relay_.take(to_frame(wrong), 1).status().code(), StatusCode::kProtocolError);
+  EXPECT_FALSE(relay_.is_early());
 }
 
 TEST_F(RelayTest, ReleasesWhatNobodyHoldsBehindAllThatNamesIt) {
