@@ -37,7 +37,7 @@ Member::Member(MemberOptions options, MemberWiring wiring, const BackendFactory&
   peers.silence_max_ns = options_.silence_ns;
   peers.control = options_.control;
   peers.bulk = options_.bulk;
-  peers.refuse = [this](const RoleName& client, const Status& why) { lose(client, why); };
+  peers.reject_client = [this](const RoleName& client, const Status& why) { lose(client, why); };
   peers.tells_of_strangers = options_.clients_max == 0;
   if (options_.name.role == Role::kController) {
     peers.silence_max_ns = options_.silence_ns / 100 * kControllerPatiencePercent;
@@ -127,7 +127,7 @@ void Member::play(const BackendFactory& make_backend) {
       auto role = std::make_unique<device::AnnexActor>(
           island, host,
           device::AnnexWiring{router_, wiring_.natives, wiring_.near, wiring_.data,
-                              options_.cluster.exchange},
+                              options_.cluster.exchange, offload()},
           *backend_);
       annex_ = role.get();
       return router_.bind(name.role, name.index,

@@ -5,6 +5,8 @@
 #include <seaway.capnp.h>
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -137,7 +139,7 @@ void ControllerActor::receive(const Frame& frame) {
   handle(frame);
 }
 
-/// Whether its client's program, which came before it, is still being decoded.
+/// Whether a program or function that its client sent before is still being decoded.
 bool ControllerActor::waits(const Frame& frame) {
   if (waiting_.empty()) return false;
   bool is_waiting = false;
@@ -160,12 +162,12 @@ void ControllerActor::append(ClientId client, Waiting& waiting, const Frame& fra
   if (waiting.frames.size() <= kWaitingFramesMax && waiting.bytes <= kWaitingBytesMax) return;
   router_.malformed(
       Role::kClient, client,
-      resource_exhausted("client " + std::to_string(client) + " has sent " +
-                         std::to_string(waiting.frames.size()) + " frames of " +
-                         std::to_string(waiting.bytes) +
-                         " bytes while its program is decoded; the limits are " +
-                         std::to_string(kWaitingFramesMax) + " and " +
-                         std::to_string(kWaitingBytesMax) + ": send fewer large programs at once"));
+      resource_exhausted(
+          "client " + std::to_string(client) + " has sent " +
+          std::to_string(waiting.frames.size()) + " frames of " + std::to_string(waiting.bytes) +
+          " bytes while its program or function is decoded; the limits are " +
+          std::to_string(kWaitingFramesMax) + " and " + std::to_string(kWaitingBytesMax) +
+          ": send fewer large programs and functions at once"));
   waiting_.erase(client);
 }
 
@@ -190,7 +192,8 @@ void ControllerActor::handle(const Frame& frame) {
         core_.goodbye(client);
         break;
       case Message::DEFINE_FUNCTION:
-        return define_function(client, frame);
+        define_function(client, frame);
+        break;
       case Message::DEFINE_PROGRAM:
         define_program(client, frame);
         break;
@@ -316,60 +319,74 @@ Status ControllerActor::read_request(ClientId client, const Frame& frame) {
   });
 }
 
-Status ControllerActor::define_function(ClientId client, const Frame& frame) {
-  return wire::read_frame<Message>(frame, [&](Message::Reader message) {
-    auto checked = check_function(client, message.getDefineFunction());
-    if (!checked.ok()) return checked.status();
-    core_.define_function(client, std::move(checked->info), std::move(checked->compile));
-    return Status();
-  });
-}
-
 namespace {
 
-Result<program::ProgramGraph> read_program(const Frame& frame) {
-  Result<program::ProgramGraph> read = Status();
-  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+Status read_program(const Frame& frame, program::ProgramGraph& graph) {
+  return wire::read_frame<Message>(frame, [&](Message::Reader message) {
     const auto chunks = message.getDefineProgram().getGraph();
     std::size_t size = 0;
     for (const auto chunk : chunks) size += chunk.size();
     if (size % sizeof(std::uint64_t) != 0) {
       return protocol_error("a program of " + std::to_string(size) + " bytes is not in words");
     }
-    const Frame graph = Frame::make(size / sizeof(std::uint64_t), [&](auto words) {
+    const Frame words = Frame::make(size / sizeof(std::uint64_t), [&](auto words) {
       std::size_t offset = 0;
       for (const auto chunk : chunks) {
         std::copy(chunk.begin(), chunk.end(), reinterpret_cast<kj::byte*>(words.data()) + offset);
         offset += chunk.size();
       }
     });
-    read = program::decode_program_graph(graph);
-    return read.status();
+    auto decoded = program::decode_program_graph(words);
+    if (decoded.ok()) graph = std::move(decoded).value();
+    return decoded.status();
   });
-  if (!status.ok()) return status;
-  return read;
 }
 
 }  // namespace
 
-void ControllerActor::define_program(ClientId client, const Frame& frame) {
-  if (!offload_.takes_frame(frame.size_bytes())) return add_program(client, read_program(frame));
-  SEAWAY_PROBE("a program is decoded away from the control thread");
+/// Calls `decode` and then `add`, or ends the client's session with the error of `decode`. For a
+/// large frame `decode` runs on another thread, and later frames of the client wait.
+void ControllerActor::decode(ClientId client, const Frame& frame, std::function<Status()> decode,
+                             std::function<void()> add) {
+  const auto end = [this, client, add = std::move(add)](const Status& decoded) {
+    if (!decoded.ok()) return router_.malformed(Role::kClient, client, decoded);
+    add();
+  };
+  if (!offload_.takes_frame(frame.size_bytes())) return end(decode());
+  SEAWAY_PROBE("a program or a function is decoded away from the control thread");
   waiting_[client];
-  const auto read = std::make_shared<Result<program::ProgramGraph>>(Status());
-  offload_.offload([frame, read] { *read = read_program(frame); },
-                   [this, client, read] {
+  const auto decoded = std::make_shared<Status>();
+  offload_.offload([decode = std::move(decode), decoded] { *decoded = decode(); },
+                   [this, client, end, decoded] {
                      auto waiting = waiting_.extract(client);
                      if (waiting.empty()) return;  // The client is gone.
-                     add_program(client, std::move(*read));
+                     end(*decoded);
                      for (const Frame& next : waiting.mapped().frames) receive(next);
                      idle();
                    });
 }
 
-void ControllerActor::add_program(ClientId client, Result<program::ProgramGraph> graph) {
-  if (!graph.ok()) return router_.malformed(Role::kClient, client, graph.status());
-  core_.define_program(client, std::move(graph).value());
+void ControllerActor::define_function(ClientId client, const Frame& frame) {
+  const auto function = std::make_shared<CheckedFunction>();
+  decode(
+      client, frame,
+      [client, frame, function] {
+        return wire::read_frame<Message>(frame, [&](Message::Reader message) {
+          auto checked = check_function(client, message.getDefineFunction());
+          if (checked.ok()) *function = std::move(checked).value();
+          return checked.status();
+        });
+      },
+      [this, client, function] {
+        core_.define_function(client, std::move(function->info), std::move(function->compile));
+      });
+}
+
+void ControllerActor::define_program(ClientId client, const Frame& frame) {
+  const auto graph = std::make_shared<program::ProgramGraph>();
+  decode(
+      client, frame, [frame, graph] { return read_program(frame, *graph); },
+      [this, client, graph] { core_.define_program(client, std::move(*graph)); });
 }
 
 void ControllerActor::idle() {

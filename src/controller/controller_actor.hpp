@@ -46,9 +46,10 @@ class ControllerActor final : public actor::Actor {
   void supervise_islands();
   bool gathers(IslandId island);
   Status read_request(ClientId client, const Frame& frame);
-  Status define_function(ClientId client, const Frame& frame);
+  void define_function(ClientId client, const Frame& frame);
   void define_program(ClientId client, const Frame& frame);
-  void add_program(ClientId client, Result<program::ProgramGraph> graph);
+  void decode(ClientId client, const Frame& frame, std::function<Status()> decode,
+              std::function<void()> add);
   bool waits(const Frame& frame);
   struct Waiting;
   void append(ClientId client, Waiting& waiting, const Frame& frame);
@@ -72,7 +73,7 @@ class ControllerActor final : public actor::Actor {
   bool has_looked_ = false;
   RunRequest request_;
   const actor::OffloadOptions offload_;
-  /// Frames that a client has sent while its program is decoded.
+  /// Frames that a client has sent while its program or function is decoded.
   static constexpr std::size_t kWaitingFramesMax = 65'536;
   static constexpr std::size_t kWaitingBytesMax = 2 * transport::kUserFrameBytesMax;
   struct Waiting {

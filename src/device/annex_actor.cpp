@@ -62,7 +62,7 @@ Status AnnexActor::handle(const Frame& frame) {
     case Message::WEIGHTS:
       return {};
     case Message::COMPILE:
-      return make_executable(frame, wiring_.natives, backend_,
+      return make_executable(frame, wiring_.natives, backend_, wiring_.offload,
                              [this, generation = generation_](
                                  FunctionId function,
                                  const Result<std::shared_ptr<const function::Executable>>& made) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "actor/actor.hpp"
+#include "actor/offload.hpp"
 #include "actor/router.hpp"
 #include "device/annex_core.hpp"
 #include "function/native_registry.hpp"
@@ -16,6 +17,7 @@ struct AnnexWiring {
   transport::NearMemory* near = nullptr;  // See Exchanges;
   transport::DataPlane* data = nullptr;   // the same.
   ExchangeOptions exchange = {};
+  actor::OffloadOptions offload = {};  // For large functions.
 };
 
 /// One of an island's other hosts: decode, one call into the core, encode. When its host is lost or

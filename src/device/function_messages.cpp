@@ -4,10 +4,12 @@
 
 #include <seaway.capnp.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "base/limits.hpp"
+#include "base/probe.hpp"
 #include "device/native_check.hpp"
 #include "program/codec.hpp"
 #include "wire/frame_builder.hpp"
@@ -16,8 +18,38 @@
 
 namespace seaway::device {
 
+namespace {
+
+Result<function::Graph> decode_graph(const Frame& frame) {
+  Result<function::Graph> graph = Status();
+  const Status status = wire::read_frame<wire::Message>(frame, [&](wire::Message::Reader message) {
+    graph = program::decode_function_graph(wire::data_frame(message.getCompile().getGraph()));
+  });
+  if (!status.ok()) return status;
+  return graph;
+}
+
+void compile_graph(const Frame& frame, FunctionId id, function::AxisSizes axes, Backend& backend,
+                   const actor::OffloadOptions& offload, Defined done) {
+  const auto compile = [id, axes = std::move(axes), &backend,
+                        done = std::move(done)](Result<function::Graph> graph) {
+    if (!graph.ok()) return done(id, graph.status());
+    backend.compile(std::move(graph).value(), axes,
+                    [id, done](const Result<std::shared_ptr<const function::Executable>>& made) {
+                      done(id, made);
+                    });
+  };
+  if (!offload.takes_frame(frame.size_bytes())) return compile(decode_graph(frame));
+  SEAWAY_PROBE("a host decodes a function away from its control thread");
+  const auto graph = std::make_shared<Result<function::Graph>>(Status());
+  offload.offload([frame, graph] { *graph = decode_graph(frame); },
+                  [graph, compile] { compile(std::move(*graph)); });
+}
+
+}  // namespace
+
 Status make_executable(const Frame& frame, const function::NativeRegistry& natives,
-                       Backend& backend, Defined done) {
+                       Backend& backend, const actor::OffloadOptions& offload, Defined done) {
   return wire::read_frame<wire::Message>(frame, [&](wire::Message::Reader message) {
     const auto definition = message.getCompile();
     const FunctionId id = definition.getId();
@@ -44,17 +76,11 @@ Status make_executable(const Frame& frame, const function::NativeRegistry& nativ
               const Result<std::shared_ptr<const function::Executable>>& made) { done(id, made); });
       return;
     }
-    auto graph = program::decode_function_graph(wire::data_frame(definition.getGraph()));
-    if (!graph.ok()) return done(id, graph.status());
     function::AxisSizes axes;
     for (const auto axis : definition.getAxes()) {
       axes.emplace_back(axis.getName().cStr(), axis.getSize());
     }
-    backend.compile(std::move(graph).value(), std::move(axes),
-                    [id, done = std::move(done)](
-                        const Result<std::shared_ptr<const function::Executable>>& executable) {
-                      done(id, executable);
-                    });
+    compile_graph(frame, id, std::move(axes), backend, offload, std::move(done));
   });
 }
 

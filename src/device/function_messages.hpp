@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "actor/offload.hpp"
 #include "base/frame.hpp"
 #include "base/ids.hpp"
 #include "device/backend.hpp"
@@ -21,10 +22,10 @@ using Defined = std::function<void(
 
 /// Compiles the graph of a `compile` message, or finds the native function of its name. `done` is
 /// called once: at once, or later on the control thread, with kInvalidArgument for a native
-/// function that is not registered here or is another one. Errors: kProtocolError for a frame that
-/// is none; `done` is not called then.
+/// function that is not registered here or is another one. A large graph is decoded on another
+/// thread by `offload`. Errors: kProtocolError for a frame that is none; `done` is not called then.
 Status make_executable(const Frame& frame, const function::NativeRegistry& natives,
-                       Backend& backend, Defined done);
+                       Backend& backend, const actor::OffloadOptions& offload, Defined done);
 
 /// What `host` says of it. Of one that is compiled: how much room it wants on a device, with
 /// `more_bytes` of the host's own, how long it takes, and what may overwrite what.

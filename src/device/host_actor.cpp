@@ -34,6 +34,17 @@ bool is_for(std::uint32_t life, std::uint32_t meant) {
   return life == 0 || meant == 0 || life == meant;
 }
 
+/// Whether a client has sent it: see check_at_door().
+bool is_of_client(const Frame& frame) {
+  bool is_of_client = false;
+  const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
+    const bool is_upload =
+        message.isBulk() && message.getBulk().getKind() == wire::Bulk::Kind::UPLOAD;
+    is_of_client = is_upload || message.isTaken();
+  });
+  return status.ok() && is_of_client;
+}
+
 }  // namespace
 
 /// What reads parts of a message; here, as the format is known to this file alone.
@@ -193,7 +204,7 @@ HostActor::HostActor(HostCore::Options options, HostWiring wiring, Backend& back
 }
 
 void HostActor::receive(const Frame& frame) {
-  if (is_preparing_) {
+  if (is_preparing_ && !is_of_client(frame)) {
     behind_plan_.push_back(frame);
     return;
   }

@@ -24,7 +24,7 @@ Status HostActor::define_function(const Frame& frame) {
   compilations_.begin(id, core_.annexes().hosts());
   tell_annexes(frame);
   return make_executable(
-      frame, wiring_.natives, backend_,
+      frame, wiring_.natives, backend_, wiring_.offload,
       [this](FunctionId function, const Result<std::shared_ptr<const function::Executable>>& made) {
         end_compilation(compilations_.end(function, made.status(), made.ok() ? *made : nullptr),
                         function);

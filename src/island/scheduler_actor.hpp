@@ -68,10 +68,12 @@ class SchedulerActor final : public actor::Actor {
   SchedulerCore core_;
   std::unordered_map<PlanId, program::PartPlanPtr> plans_;
   actor::OffloadOptions offload_;
-  bool is_decoding_ = false;       // A plan, away from this thread;
-  std::deque<Frame> behind_plan_;  // all that comes waits behind it.
-  std::uint64_t now_ns_ = 0;       // When the message that is being handled arrived.
-  Launch launch_;                  // The one that is being read.
+  /// A plan is being decoded on another thread, and all messages wait for it. None is a client's,
+  /// so the queue is limited by the runs that the controller has in flight.
+  bool is_decoding_ = false;
+  std::deque<Frame> behind_plan_;
+  std::uint64_t now_ns_ = 0;  // When the message that is being handled arrived.
+  Launch launch_;             // The one that is being read.
   std::vector<Action> orders_, exists_, finished_;
   std::vector<Failed> failed_;
   // Where scheduler and host are processes of their own: see schemas/seaway.capnp, "views".

@@ -68,7 +68,8 @@ class FakeBackend final : public Backend {
   explicit FakeBackend(ManualClock& clock) : clock_(clock) {}
 
   void watch(DeviceLost) override {}
-  void compile(function::Graph, function::AxisSizes, CompileDone) override {
+  void compile(function::Graph graph, function::AxisSizes, CompileDone) override {
+    if (on_compile) return on_compile(graph);
     ADD_FAILURE() << "a host's core compiles nothing";
   }
   bool runs_inline(std::uint64_t cost_ns) const override { return cost_ns <= 10'000; }
@@ -193,6 +194,7 @@ class FakeBackend final : public Backend {
   bool holds_copies = false, holds_stages = false;
   Status failure;                    // Of a gang that runs in line,
   std::size_t gangs_to_failure = 0;  // behind so many others.
+  std::function<void(const function::Graph&)> on_compile;
   std::function<void()> during_run;  // What happens while a gang runs in line,
   std::function<void(std::span<const function::ShardedBuffer>)> after_run;  // behind any gang.
   std::size_t runs = 0;                                                     // Of gangs, by now.
