@@ -47,7 +47,7 @@ std::uint64_t QueueClock::now_ns() const {
   const kj::AutoCloseFd file(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC));
   char text[96] = {};
   if (::read(file.get(), text, sizeof(text) - 1) <= 0) return 0;
-  const char* const queued = std::strchr(text, ' ');  // Behind the time that it ran.
+  const char* const queued = std::strchr(text, ' ');  // Field 1 is processor time.
   return queued ? std::strtoull(queued, nullptr, 10) : 0;
 }
 
@@ -123,7 +123,7 @@ void IoLoop::State::run_ready() {
 
 void IoLoop::State::run_callers() {
   if (!scheduler.has_callers()) return;
-  events.run();  // Of others: callers pay for what runs from one grant to the next.
+  events.run();  // Pending events of other connections are not charged to callers.
   while (scheduler.grant_caller()) events.run();
 }
 

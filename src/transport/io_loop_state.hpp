@@ -38,8 +38,8 @@ class ThreadClock final : public Clock {
   std::uint64_t now_ns() const override;
 };
 
-/// How long the thread that reads it was ready and had no processor, as Linux counts it in
-/// /proc/thread-self/schedstat; 0 where that is missing. A reading takes about 5 us.
+/// Run-queue time of the calling thread: runnable without a processor, field 2 of Linux's
+/// /proc/thread-self/schedstat. 0 if the file cannot be read. Three system calls per reading.
 class QueueClock final : public Clock {
  public:
   std::uint64_t now_ns() const override;
@@ -55,9 +55,9 @@ struct IoLoop::State final : kj::TaskSet::ErrorHandler {
   void notice();
   /// Runs what is ready, up to what becomes ready meanwhile: nobody keeps the loop to himself.
   void run_ready();
-  /// Gives unauthenticated callers the turns that are due. All that a turn makes ready runs within
-  /// it and is charged to callers. No event is ready afterwards: KJ looks at descriptors only then,
-  /// and callers that keep events ready would hide what others send.
+  /// Grants unauthenticated callers the turns that are due, and runs all events that a turn makes
+  /// ready. Post-condition: the event queue is empty. KJ polls descriptors only with an empty
+  /// queue, so events left over by callers would starve authenticated connections.
   void run_callers();
   /// Resolves when `reader`, which ReadScheduler::may_read() refused, has its turn. The loop's
   /// owner has one before.

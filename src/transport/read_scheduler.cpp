@@ -26,8 +26,12 @@ void ReadScheduler::count(Reader& reader, std::size_t bytes) {
   ++reads_;
 }
 
-void ReadScheduler::wait(const Reader& reader, Grant grant) {
-  if (!reader.is_authenticated) return callers_[reader.group].push_back(std::move(grant));
+void ReadScheduler::wait(Reader& reader, Grant grant) {
+  if (!reader.is_authenticated) {
+    if (reader.age == 0) reader.age = ++last_age_;
+    callers_[reader.group].emplace(reader.age, std::move(grant));
+    return;
+  }
   (reader.bytes == 0 ? without_turn_ : with_turn_).push_back(std::move(grant));
 }
 
@@ -54,7 +58,7 @@ bool ReadScheduler::grant_caller() {
   granted_ns_ = work_ns;
   if (begins_slice && is_granting_) {
     const std::uint64_t before_ns = std::exchange(queued_ns_, queue_.now_ns());
-    const std::uint64_t most_ns = std::exchange(slice_ns_, 0) * limits_.caller_waits;
+    const std::uint64_t most_ns = std::exchange(slice_ns_, 0) * limits_.caller_queue_factor;
     charge(now_ns, std::min(queued_ns_ - before_ns, most_ns));
   }
   return is_granting_;
@@ -71,9 +75,8 @@ bool ReadScheduler::grant_next() {
     last_group_ = group->first;
     bool is_granted = false;
     while (!is_granted && !group->second.empty()) {
-      const Grant grant = std::move(group->second.front());
-      group->second.pop_front();
-      is_granted = grant();
+      const auto oldest = group->second.extract(group->second.begin());
+      is_granted = oldest.mapped()();
     }
     if (group->second.empty()) callers_.erase(group);
     if (is_granted) return true;

@@ -17,7 +17,10 @@ class ReadSchedulerTest : public testing::Test {
     return {.is_authenticated = false, .group = group};
   }
   /// Waits for a turn, and writes `name` down when it is granted.
-  void wait(const Reader& reader, const std::string& name, bool has_ended = false) {
+  void wait(Reader&& reader, const std::string& name, bool has_ended = false) {
+    wait(reader, name, has_ended);
+  }
+  void wait(Reader& reader, const std::string& name, bool has_ended = false) {
     scheduler_.wait(reader, [this, name, has_ended] {
       if (has_ended) return false;
       granted_ += name;
@@ -33,8 +36,8 @@ class ReadSchedulerTest : public testing::Test {
     }
     return granted_;
   }
-  /// What callers who are always there use in `all_ns`, when the thread waits for a processor for
-  /// `queued_ns` before each slice of theirs.
+  /// Processor time of permanently ready callers within `all_ns`, with `queued_ns` of run-queue
+  /// time before each slice.
   double busy_ns_of(std::uint64_t all_ns, std::uint64_t queued_ns) {
     for (int i = 0; i < 20'000; ++i) wait(caller("10.0.0.1"), "a");
     std::uint64_t busy_ns = 0;
@@ -58,7 +61,7 @@ class ReadSchedulerTest : public testing::Test {
                             .caller_slice_ns = 200,
                             .caller_credit_ns = 1'000,
                             .caller_share = 4,
-                            .caller_waits = 3}};
+                            .caller_queue_factor = 3}};
   std::string granted_;
 };
 
@@ -141,6 +144,18 @@ TEST_F(ReadSchedulerTest, GroupsOfCallersTakeTurns) {
   EXPECT_EQ(grant_callers(1), "abcacaa");
 }
 
+TEST_F(ReadSchedulerTest, ServesTheOldestCallerOfAGroupFirst) {
+  Reader oldest = caller("10.0.0.1"), other = caller("10.0.0.1");
+  wait(oldest, "o");
+  wait(other, "x");
+  ASSERT_TRUE(scheduler_.grant_caller());
+  wait(oldest, "o");
+  wait(caller("10.0.0.2"), "b");
+
+  EXPECT_EQ(granted_, "o");
+  EXPECT_EQ(grant_callers(1), "box");
+}
+
 TEST_F(ReadSchedulerTest, CallerThatHasEndedTakesNoTurn) {
   wait(caller("10.0.0.1"), "x", true);
   wait(caller("10.0.0.1"), "a");
@@ -163,12 +178,12 @@ TEST_F(ReadSchedulerTest, CallersGetAQuarterOfTheTimeInTheEnd) {
   EXPECT_NEAR(busy_ns_of(100'000, 0), 25'000 + 1'000, 300);
 }
 
-/// A slice is one turn of 100 ns when nothing is saved up.
-TEST_F(ReadSchedulerTest, CallersPayForWhatTheThreadWaitsForAProcessor) {
+/// Without credit a slice is one turn of 100 ns.
+TEST_F(ReadSchedulerTest, ChargesCallersForQueueTime) {
   EXPECT_NEAR(busy_ns_of(100'000, 100), (25'000 + 1'000) / 2., 300);
 }
 
-TEST_F(ReadSchedulerTest, CallersAreServedHoweverLongTheThreadWaits) {
+TEST_F(ReadSchedulerTest, LimitsTheChargeForQueueTime) {
   EXPECT_NEAR(busy_ns_of(100'000, 1'000'000), (25'000 + 1'000) / 4., 300);
 }
 
