@@ -110,7 +110,7 @@ void Peers::leave(ProcessId process) {
   wires_.forget(options_.self, process);
   left_[process] = {peer->attempt, peer->epoch_min};
   processes_.erase(peer->name);
-  coming_bytes_ -= peer->coming_bytes;
+  partial_bytes_ -= peer->partial_bytes;
   peers_.erase(process);
 }
 
@@ -192,8 +192,8 @@ void Peers::begin(ProcessId, Peer& peer) {
   peer.conversation = std::make_unique<transport::Conversation>(std::move(options), now_ns());
   peer.reader = transport::PacketReader();
   peer.is_told = false;
-  peer.is_refused = false;
-  count_coming(peer);
+  peer.is_rejected = false;
+  count_partial(peer);
 }
 
 void Peers::send(const RoleName& to, Frame frame, transport::Lane lane) {
@@ -279,32 +279,32 @@ void Peers::on_bytes(ProcessId process, const std::vector<std::byte>& bytes) {
     if (!*packet) break;
     peer->conversation->receive(std::move(**packet), time_ns);
   }
-  count_coming(*peer);
-  if (coming_bytes_ > options_.coming_bytes_max) refuse_longest();
+  count_partial(*peer);
+  if (partial_bytes_ > options_.partial_bytes_max) reject_longest();
   turn(process);
 }
 
-void Peers::count_coming(Peer& peer) {
+void Peers::count_partial(Peer& peer) {
   if (peer.name.role != Role::kClient) return;
-  const std::size_t before = peer.coming_bytes;
-  peer.coming_bytes =
+  const std::size_t before = peer.partial_bytes;
+  peer.partial_bytes =
       peer.conversation->control().coming_bytes() + peer.conversation->bulk().coming_bytes();
-  coming_bytes_ = coming_bytes_ - before + peer.coming_bytes;
+  partial_bytes_ = partial_bytes_ - before + peer.partial_bytes;
 }
 
-void Peers::refuse_longest() {
+void Peers::reject_longest() {
   Peer* longest = nullptr;
   for (auto& [process, peer] : peers_) {
-    if (peer.is_refused) return;  // It goes, and its bytes with it.
-    if (!longest || peer.coming_bytes > longest->coming_bytes) longest = &peer;
+    if (peer.is_rejected) return;  // Its bytes are freed soon.
+    if (!longest || peer.partial_bytes > longest->partial_bytes) longest = &peer;
   }
-  longest->is_refused = true;
-  const std::string bytes = std::to_string(longest->coming_bytes);
-  options_.refuse(longest->name,
-                  resource_exhausted("frames of clients that have come in part have " +
-                                     std::to_string(coming_bytes_) + " bytes; the limit is " +
-                                     std::to_string(options_.coming_bytes_max) + ", and " + bytes +
-                                     " of them are this client's: send less at a time, or later"));
+  longest->is_rejected = true;
+  const std::string bytes = std::to_string(longest->partial_bytes);
+  options_.reject_client(
+      longest->name, resource_exhausted("peers: partially received frames of all clients: " +
+                                        std::to_string(partial_bytes_) + " bytes (limit " +
+                                        std::to_string(options_.partial_bytes_max) + "), " + bytes +
+                                        " of them from this client: send smaller frames or retry"));
 }
 
 /// This connection is of no use, another one is.

@@ -45,10 +45,11 @@ struct PeersOptions {
   std::uint64_t pause_max_ns = 2'000'000;  // Before a connection is made again.
   transport::FrameLaneOptions control = transport::control_lane();
   transport::FrameLaneOptions bulk = {};
-  /// Bytes of frames that clients have sent in part, of all clients together. With more, `refuse`
-  /// is called once with the client of whom the most has come. At least the longest frame.
-  std::size_t coming_bytes_max = std::size_t{2} << 30;
-  std::function<void(const RoleName& client, const Status& why)> refuse = {};
+  /// Limit of partially received frames, all clients together; at least the longest frame. Above
+  /// it, `reject_client` is called with the client that has the most bytes, and has to end its
+  /// conversation. Required if clients are peers; called once per conversation.
+  std::size_t partial_bytes_max = std::size_t{2} << 30;
+  std::function<void(const RoleName& client, const Status& why)> reject_client = {};
   /// Of peers that are met as they come: news also of one who was never there, that it may be left.
   bool tells_of_strangers = false;
   /// Of simulated processes: the process dies here and now, within a handler, and nothing that the
@@ -148,9 +149,9 @@ class Peers {
     std::uint32_t life = 0;  // The one that was heard last, in whichever conversation.
     bool is_told = false;    // That it is there.
     bool is_connecting = false;
-    bool is_absent = false;        // Its machine says that there is no such process.
-    std::size_t coming_bytes = 0;  // Of a client's frames that have come in part.
-    bool is_refused = false;       // For them.
+    bool is_absent = false;         // Its machine says that there is no such process.
+    std::size_t partial_bytes = 0;  // Of a client's partially received frames.
+    bool is_rejected = false;       // Passed to reject_client; its conversation is about to end.
   };
 
   std::uint64_t now_ns() const { return engine_.clock().now_ns(); }
@@ -160,8 +161,8 @@ class Peers {
   void begin(transport::ProcessId process, Peer& peer);
   void attach(transport::ProcessId process);
   void on_bytes(transport::ProcessId process, const std::vector<std::byte>& bytes);
-  void count_coming(Peer& peer);
-  void refuse_longest();
+  void count_partial(Peer& peer);
+  void reject_longest();
   void turn(transport::ProcessId process);
   void write(transport::ProcessId process, Peer& peer, std::uint64_t time_ns);
   void lose(transport::ProcessId process, Peer& peer);
@@ -184,9 +185,9 @@ class Peers {
   std::map<RoleName, transport::ProcessId> processes_;
   /// Of those that were left: the last attempt, and the least epoch of the next.
   std::map<transport::ProcessId, std::pair<std::uint32_t, std::uint64_t>> left_;
-  std::size_t coming_bytes_ = 0;  // Of all clients.
-  std::vector<std::byte> spare_;  // For what comes next.
-  std::uint64_t timer_ns_ = 0;    // When the timer is due; 0: there is none.
+  std::size_t partial_bytes_ = 0;  // Sum over all clients.
+  std::vector<std::byte> spare_;   // For what comes next.
+  std::uint64_t timer_ns_ = 0;     // When the timer is due; 0: there is none.
   actor::TimerId timer_ = 0;
   Counts counts_;
   std::shared_ptr<bool> is_here_;

@@ -278,7 +278,7 @@ class ControllerCore {
   bool forget_definition(std::uint64_t id);
   Status undefined(ClientId client, std::uint64_t id, Status otherwise) const;
   bool bindings_are_current(const Program& program) const;
-  /// Whether hosts are compiling functions of it.
+  /// Whether a host is compiling a function of `program`. O(functions).
   bool awaits_hosts(const Program& program) const;
   static Status check_fits(const program::ProgramGraph& graph,
                            const program::LoweredProgram& lowered, std::uint64_t device_bytes);

@@ -239,18 +239,16 @@ bool ControllerCore::bindings_are_current(const Program& program) const {
 }
 
 bool ControllerCore::awaits_hosts(const Program& program) const {
-  FunctionId known = 0;
-  for (const program::Node& node : program.graph.nodes) {
-    if (std::exchange(known, node.function) == node.function) continue;
-    const auto found = functions_.find(node.function);
-    if (found != functions_.end() && found->second->hosts_awaited > 0) return true;
-  }
-  return false;
+  return std::ranges::any_of(program.functions, [this](FunctionId id) {
+    const auto found = functions_.find(id);
+    return found != functions_.end() && found->second->hosts_awaited > 0;
+  });
 }
 
 bool ControllerCore::is_ready(Program& program) {
   if (program.is_lowering) return false;
   if (program.is_lowered && bindings_are_current(program)) return true;
+  if (awaits_hosts(program)) return false;
   FunctionId known = 0;
   for (const program::Node& node : program.graph.nodes) {
     if (node.function == known) continue;
@@ -262,7 +260,6 @@ bool ControllerCore::is_ready(Program& program) {
                                          ", which is not defined");
       return true;
     }
-    if (found->second->hosts_awaited > 0) return false;
     if (!found->second->failure.ok()) {
       program.failure = found->second->failure;
       return true;
@@ -328,8 +325,8 @@ void ControllerCore::lower(Program& program) {
                     shared->is_lowering = false;
                     const auto found = programs_.find(shared->graph.id);
                     const bool is_here = found != programs_.end() && found->second == shared;
-                    // Of a slice that was bound anew meanwhile it is lowered again; and after a
-                    // host that began anew has compiled its functions.
+                    // If a slice was rebound or a host restarted, the plans are obsolete:
+                    // is_ready() lowers the program again.
                     if (is_here && bindings_are_current(*shared) && !awaits_hosts(*shared)) {
                       finish_lowering(*shared, std::move(*plans));
                     }

@@ -438,7 +438,7 @@ void ProcessCluster::finish(const ProcessFault& fault) {
 }
 
 std::uint64_t ProcessCluster::refusals_in(const Place& place) {
-  // A relay may refuse what a delegate said before their conversation began anew.
+  // A client's relay may reject messages of a delegate's previous conversation (seed 59080).
   const bool is_counted = place.member && place.name.role != Role::kClient;
   return is_counted ? place.member->counts().malformed : 0;
 }

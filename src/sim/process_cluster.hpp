@@ -84,7 +84,7 @@ class ProcessCluster {
     return done_[static_cast<std::size_t>(kind)];
   }
   std::uint64_t starts() const { return starts_; }
-  /// What all but clients have refused as malformed, or not the sender's to say. O(processes).
+  /// Messages rejected as malformed or not permitted, all processes except clients. O(processes).
   std::uint64_t refusals() const;
   const transport::SimulatedWires::Counts& wire_counts() const { return wires_.counts(); }
   std::uint64_t hash() const { return wires_.hash(); }

@@ -388,7 +388,7 @@ class ProcessWorld final : public ProcessSink {
     restarts_.look();
     if (!hostile_ && cluster_->refusals() > 0) {
       verdict_.report(Breach::kCorrectness, "I22",
-                      "a process has refused what another one says, and all are honest");
+                      "a process has rejected a message although no client is hostile");
     }
     if (const controller::ControllerCore* const one = controller()) {
       check_backlog(verdict_, one->runs_unfinished() - one->moves_unfinished(), last_client_,

@@ -106,7 +106,7 @@ class PeersTest : public testing::Test {
   std::size_t packet_bytes_ = transport::kPacketFrameBytesMax;
 };
 
-/// A host, and two clients that send frames of several packets.
+/// A host and two clients. Frames take several packets, and two packets exhaust the credit.
 struct HostAndClients {
   HostAndClients() {
     for (transport::ProcessId self = 0; self < 3; ++self) {
@@ -114,16 +114,16 @@ struct HostAndClients {
       options.self = self;
       options.control.packet_bytes = 64;
       options.control.credit_packets = 2;
-      options.coming_bytes_max = 200;
-      options.refuse = [this](const RoleName& client, const Status& why) {
-        refused.push_back(to_string(client) + ": " + why.message());
+      options.partial_bytes_max = 200;
+      options.reject_client = [this](const RoleName& client, const Status& why) {
+        rejected.push_back(to_string(client) + ": " + why.message());
         processes[0]->post([this, client, why] { peers[0]->begin_anew(client, why); });
       };
       processes[self] = engine->make_process("process" + std::to_string(self));
       peers[self] = std::make_unique<Peers>(
           *processes[self], wires, options,
           [this](const RoleName& from, const RoleName&, const Frame& frame) {
-            heard.push_back(to_string(from) + " " + std::to_string(frame.size_bytes()));
+            received.push_back(to_string(from) + " " + std::to_string(frame.size_bytes()));
           },
           [](const PeerNews&) {});
     }
@@ -150,24 +150,24 @@ struct HostAndClients {
                                   }};
   std::array<std::unique_ptr<actor::SeededProcess>, 3> processes;
   std::array<std::unique_ptr<Peers>, 3> peers;
-  std::vector<std::string> heard, refused;
+  std::vector<std::string> received, rejected;
 };
 
-TEST(PeersOfClients, WhatHasComeOfFramesHasALimitForAllTogether) {
+TEST(PeersOfClients, LimitPartialFramesOfAllTogether) {
   HostAndClients world;
   world.send(1, 40);
   world.send(2, 20);
 
   world.pass(500 * kMs);
 
-  EXPECT_EQ(world.refused,
+  EXPECT_EQ(world.rejected,
             std::vector<std::string>{
-                "client 1: frames of clients that have come in part have 256 bytes; the limit is "
-                "200, and 128 of them are this client's: send less at a time, or later"});
-  EXPECT_EQ(world.heard, std::vector<std::string>{"client 2 160"});
+                "client 1: peers: partially received frames of all clients: 256 bytes (limit 200), "
+                "128 of them from this client: send smaller frames or retry"});
+  EXPECT_EQ(world.received, std::vector<std::string>{"client 2 160"});
 }
 
-TEST(PeersOfClients, FramesOneAfterTheOtherAreNotCountedTogether) {
+TEST(PeersOfClients, AcceptFramesOneAfterAnother) {
   HostAndClients world;
   for (int i = 0; i < 10; ++i) {
     world.send(1, 20);
@@ -176,8 +176,8 @@ TEST(PeersOfClients, FramesOneAfterTheOtherAreNotCountedTogether) {
     world.pass(100 * kMs);
   }
 
-  EXPECT_EQ(world.heard.size(), 20u);
-  EXPECT_EQ(world.refused, std::vector<std::string>{});
+  EXPECT_EQ(world.received.size(), 20u);
+  EXPECT_EQ(world.rejected, std::vector<std::string>{});
 }
 
 TEST_F(PeersTest, FramesArriveOnceAndInOrderOverBreakingWires) {

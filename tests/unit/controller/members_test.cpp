@@ -67,8 +67,8 @@ TEST(Members, AHostThatJoinsIsToldAllDefinitionsAndCompilesThemBeforeRunsAreStam
   EXPECT_EQ(some.world.plans, plans + 1);
 }
 
-/// The slice keeps its binding while its runs are in flight elsewhere.
-TEST(Members, AHostThatJoinsWhileAProgramIsLoweredGetsItsPlanOnceItHasCompiled) {
+/// The slice keeps its binding because a run is in flight on island 1.
+TEST(Members, RestartedHostReceivesPlansAfterCompilation) {
   std::vector<std::function<void()>> lowered;
   ControllerOptions options = {.islands = 2, .has_members = true, .limits = {.reruns_max = 0}};
   options.offload.nodes_min = 0;
