@@ -54,6 +54,7 @@ struct EmbeddedOptions {
   std::uint32_t runs_in_flight = 256;
   std::uint32_t runs_shared_in_flight = 8;
   std::uint32_t definitions = 100'000;  // Live functions, programs, specs and slices of a client.
+  std::uint32_t restarts = 3;           // Of an island's scheduler, or host, within 10 s.
   /// After which a device that hangs is lost, with what it runs; 0: never. The built-in devices are
   /// threads, and none of them hangs: this is for backends that know better.
   std::uint64_t gang_timeout_ns = 10'000'000'000;

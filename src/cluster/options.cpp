@@ -16,9 +16,8 @@ namespace {
 constexpr std::string_view kKnown =
     "islands, devices, hosts, workers, device_memory, host_memory, send_memory, spill_memory, "
     "spill_directory, threads, policy, link_latency, link_bandwidth, events, frame_bytes, "
-    "runs_in_flight, runs_shared_in_flight, definitions, shard_checksums, replay_per_mille, "
-    "all_reduce, overlap, backend, "
-    "executable_cache";
+    "runs_in_flight, runs_shared_in_flight, definitions, restarts, shard_checksums, "
+    "replay_per_mille, all_reduce, overlap, backend, executable_cache";
 
 Status wrong(std::string_view word, std::string_view value, std::string_view wanted) {
   return invalid_argument("cluster option " + std::string(word) + "=" + std::string(value) +
@@ -108,6 +107,7 @@ Status apply(std::string_view word, std::string_view value, EmbeddedOptions& opt
     return read_count(word, value, 100'000, options.runs_shared_in_flight);
   }
   if (word == "definitions") return read_count(word, value, 100'000'000, options.definitions);
+  if (word == "restarts") return read_count(word, value, 1'000'000, options.restarts);
   if (word == "device_memory") return read_bytes(value, options.device_memory);
   if (word == "host_memory") return read_bytes(value, options.host_memory);
   if (word == "frame_bytes") return read_frame_bytes(word, value, options.frame_bytes);

@@ -15,6 +15,7 @@ controller::ControllerOptions controller_options(const EmbeddedOptions& options)
   controller.limits.runs_in_flight_max = options.runs_in_flight;
   controller.limits.runs_shared_in_flight = options.runs_shared_in_flight;
   controller.limits.definitions_max = options.definitions;
+  controller.limits.restarts_max = options.restarts;
   return controller;
 }
 

@@ -8,6 +8,9 @@
 //   --seed N       with --kind: one world, which prints each message that it sends
 //   --seconds S    ends after so long, and says which kinds have too few
 //
+// A message that check_at_door() refuses reaches no role. Most of those are counted as `refused`
+// and not sent; those that are sent count as `at door`.
+//
 // Each world is a process of its own: one that ends early is an effect. Ends with a table of kinds
 // and `N flips, N effects`; exits with 1 if there were effects, or if a kind could not be sent.
 
@@ -73,7 +76,7 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { s
 namespace seaway::hostile {
 namespace {
 
-constexpr std::uint64_t kProbesOfWorld = 40;
+constexpr std::uint64_t kProbesOfWorld = 200;
 constexpr std::uint64_t kDiscoveries = 12;  // Worlds without damage, which show the kinds.
 constexpr std::size_t kPrintedOfEffect = 3;
 /// Worlds in a row that send none.
@@ -86,7 +89,8 @@ struct Wanted {
 };
 
 struct Counts {
-  std::uint64_t flips = 0, at_door = 0, decoded = 0, taken = 0, effects = 0, worlds = 0;
+  std::uint64_t flips = 0, refused = 0, at_door = 0, decoded = 0, taken = 0, effects = 0,
+                worlds = 0;
   std::uint64_t empty = 0;  // Worlds since the last that sent one.
 };
 
@@ -107,6 +111,7 @@ void say(std::FILE* out, char what, const std::string& text) {
   {
     DamagedWorld::Report report;
     report.sends = [out](const std::string& what) { say(out, 'S', what); };
+    report.refused = [out] { std::fputs("R\n", out); };
     report.fate = [out](Fate fate) { say(out, 'F', std::to_string(static_cast<int>(fate))); };
     report.effect = [out](const std::string& what) { say(out, 'E', what); };
     std::set<MessageKind> seen;
@@ -201,13 +206,17 @@ class Search {
       std::string text(line);
       while (!text.empty() && text.back() == '\n') text.pop_back();
       if (wanted_.seed) std::printf("%s\n", text.c_str());
-      const char what = text.size() > 1 && text[1] == ' ' ? text[0] : ' ';
+      const char what = text == "R" || (text.size() > 1 && text[1] == ' ') ? text[0] : ' ';
       const std::string rest = text.size() > 2 ? text.substr(2) : "";
       switch (what) {
         case 'S':
           ++counts.flips;
           is_sent = true;
           last = rest;
+          break;
+        case 'R':
+          ++counts.flips;
+          ++counts.refused;
           break;
         case 'F':
           is_sent = false;
@@ -252,13 +261,13 @@ class Search {
   }
 
   int print() const {
-    std::printf("\n%-44s %8s %8s %8s %8s %8s\n", "kind", "flips", "at door", "decoded", "taken",
-                "effects");
+    std::printf("\n%-44s %8s %8s %8s %8s %8s %8s\n", "kind", "flips", "refused", "at door",
+                "decoded", "taken", "effects");
     Counts all;
     bool is_missing = false;
     for (const auto& [kind, counts] : counts_) {
-      std::printf("%-44s %8lu %8lu %8lu %8lu %8lu%s\n", to_string(kind).c_str(), counts.flips,
-                  counts.at_door, counts.decoded, counts.taken, counts.effects,
+      std::printf("%-44s %8lu %8lu %8lu %8lu %8lu %8lu%s\n", to_string(kind).c_str(), counts.flips,
+                  counts.refused, counts.at_door, counts.decoded, counts.taken, counts.effects,
                   counts.flips < wanted_.flips && !wanted_.seed ? "  too few" : "");
       all.flips += counts.flips;
       all.effects += counts.effects;

@@ -21,7 +21,7 @@ namespace seaway::hostile {
 
 /// What became of a damaged message.
 enum class Fate : std::uint8_t {
-  kAtDoor,   // Refused by check_at_door().
+  kAtDoor,   // Refused by check_at_door(), though it was sent.
   kDecoded,  // The receiver has ended the conversation.
   kTaken,
 };
@@ -36,6 +36,8 @@ class DamagedWorld final : public sim::ProcessSink {
     /// A damaged message is about to be sent.
     std::function<void(const std::string& what)> sends;
     std::function<void(Fate fate)> fate;
+    /// check_at_door() has refused a damaged message, and nobody has sent it.
+    std::function<void()> refused;
     /// Something that no damaged message may cause.
     std::function<void(const std::string& what)> effect;
     /// A message of a kind was sent.
@@ -78,6 +80,10 @@ class DamagedWorld final : public sim::ProcessSink {
   void look();
   void stir();
   void probe();
+  bool is_refused_at_door(const cluster::RoleName& from, const cluster::RoleName& to,
+                          std::uint32_t channel, const Frame& frame);
+  Frame draw(const cluster::RoleName& from, const cluster::RoleName& to, std::uint32_t channel,
+             const Frame& frame, const Frame& other);
   void inject(const cluster::RoleName& from, const cluster::RoleName& to, std::uint32_t channel,
               Frame damaged);
   void send_pooled();
@@ -107,7 +113,6 @@ class DamagedWorld final : public sim::ProcessSink {
   ClientId last_client_ = 0;
   std::set<ClientId> gone_;  // Clients that have ended.
   std::deque<Pooled> pool_;
-  std::map<cluster::RoleName, std::uint32_t> losses_;
   std::vector<std::uint64_t> wanted_;  // Rounds of each user, at the end.
   std::uint64_t probes_ = 0;
   bool is_armed_ = false, replaces_ = false, is_sending_ = false, is_over_ = false;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cluster/embedded.hpp"
+#include "cluster/role_options.hpp"
 
 namespace seaway::cluster {
 namespace {
@@ -120,6 +121,11 @@ TEST(CheckForProcesses, IntegrityIsCheckedOnOneHost) {
   const Status replays = check(2, 4, {.replay_per_mille = 5});
   EXPECT_EQ(replays.code(), StatusCode::kInvalidArgument);
   EXPECT_NE(replays.message().find("replay_per_mille=5"), std::string::npos) << replays.message();
+}
+
+TEST(ClusterOptions, SetsHowOftenAnIslandRestarts) {
+  EXPECT_EQ(controller_options(*parse_embedded("embedded:restarts=7")).limits.restarts_max, 7u);
+  EXPECT_EQ(parse_embedded("embedded:restarts=0").status().code(), StatusCode::kInvalidArgument);
 }
 
 TEST(ClusterOptions, ExchangesOverlapUnlessThatIsSwitchedOff) {
