@@ -7,7 +7,10 @@
 #include <tbb/task_arena.h>
 
 #include <condition_variable>
+#include <deque>
+#include <functional>
 #include <mutex>
+#include <utility>
 
 #include "base/check.hpp"
 
@@ -20,6 +23,7 @@ struct TbbParallelism::Arena {
         arena(static_cast<int>(threads), 0) {
     arena.initialize();
   }
+  void run_next();
 
   // By default oneTBB has one worker less than the machine has cores, since it counts on the
   // submitter's thread, which does not help here.
@@ -27,7 +31,8 @@ struct TbbParallelism::Arena {
   tbb::task_arena arena;
   std::mutex mutex;
   std::condition_variable all_done;
-  std::size_t jobs = 0;  // Submitted and not finished.
+  std::deque<std::function<void()>> waiting;  // In the order of submit().
+  std::size_t jobs = 0;                       // Submitted and not finished.
   bool is_closed = false;
 };
 
@@ -64,19 +69,23 @@ void TbbParallelism::submit(std::function<void()> job) {
   {
     const std::lock_guard lock(arena_->mutex);
     if (arena_->is_closed) return;
+    arena_->waiting.push_back(std::move(job));
     ++arena_->jobs;
   }
-  arena_->arena.enqueue([arena = arena_.get(), job = std::move(job)] {
-    bool is_wanted = false;
-    {
-      const std::lock_guard lock(arena->mutex);
-      is_wanted = !arena->is_closed;
-    }
-    if (is_wanted) job();
-    const std::lock_guard lock(arena->mutex);
-    // Under the lock, so that the destructor cannot end before the notification has.
-    if (--arena->jobs == 0) arena->all_done.notify_all();
-  });
+  arena_->arena.enqueue([arena = arena_.get()] { arena->run_next(); });
+}
+
+void TbbParallelism::Arena::run_next() {
+  std::unique_lock lock(mutex);
+  std::function<void()> job = std::move(waiting.front());
+  waiting.pop_front();
+  const bool is_wanted = !is_closed;
+  lock.unlock();
+  if (is_wanted) job();
+  job = nullptr;
+  lock.lock();
+  // Under the lock, so that the destructor cannot end before the notification has.
+  if (--jobs == 0) all_done.notify_all();
 }
 
 }  // namespace seaway::function
