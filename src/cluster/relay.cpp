@@ -194,12 +194,14 @@ void Relay::pump() {
 }
 
 void Relay::watch_waits() {
-  const bool waits = !early_.empty() || std::ranges::any_of(speakers_, [](const auto& entry) {
-    return !entry.second.waiting.empty();
-  });
-  if (!waits || is_watching_) return;
+  if (is_watching_) return;
+  std::uint64_t since_ns = early_.empty() ? UINT64_MAX : early_since_ns_;
+  for (const auto& [by, speaker] : speakers_) {
+    if (!speaker.waiting.empty()) since_ns = std::min(since_ns, speaker.since_ns);
+  }
+  if (since_ns == UINT64_MAX) return;
   is_watching_ = true;
-  engine_.schedule(engine_.clock().now_ns() + options_.wait_max_ns, [this, here = is_here_] {
+  engine_.schedule(since_ns + options_.wait_max_ns, [this, here = is_here_] {
     if (!*here) return;
     is_watching_ = false;
     end_long_waits();

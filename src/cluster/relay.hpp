@@ -162,6 +162,7 @@ class Relay final : public ArrayTraffic, public client::ArrayKeeper {
   void release();
 
   // relay_door.cpp: what a delegate may say.
+  bool is_maker(const client::ArrayMaker& maker, ArrayId array) const;
   Status check_words(Holder by, const DelegateWords& words) const;
   Status check_frame(Holder by, const Frame& frame) const;
   bool is_its(Holder by, std::uint64_t id) const;

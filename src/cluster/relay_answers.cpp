@@ -253,12 +253,13 @@ Result<Array> Relay::take(const Frame& frame, SiloId from) {
   }
   if (!session_) return Array();
   if (array.id == 0) return session_->import_array(array);
+  const bool is_delegates = is_of_delegate(array.id);
+  if (is_delegates && !is_maker(array.maker, array.id)) {
+    return protocol_error("silo " + std::to_string(from) + " gives array " +
+                          client::name_of(array.id) + " of another maker than it names");
+  }
   shared_.import(self_, given->from, given->number, array.id);
-  if (is_of_delegate(array.id)) {
-    if (owner_of(array.id) != array.maker.holder) {
-      return protocol_error("silo " + std::to_string(from) + " gives array " +
-                            client::name_of(array.id) + " of another maker than it names");
-    }
+  if (is_delegates) {
     if (!is_met(self_, array.maker)) {
       if (early_.empty()) early_since_ns_ = engine_.clock().now_ns();
       early_.push_back(array.maker);

@@ -32,6 +32,11 @@ bool Relay::is_its(Holder by, std::uint64_t id) const {
   return client_of(id) == options_.client && owner_of(id) == by;
 }
 
+/// Whether `maker` may have announced `array`, or needs no announcement.
+bool Relay::is_maker(const client::ArrayMaker& maker, ArrayId array) const {
+  return maker.said == 0 || owner_of(array) == maker.holder;
+}
+
 Status Relay::check_words(Holder by, const DelegateWords& words) const {
   const auto wrong = [by](const char* what) {
     return protocol_error("silo " + std::to_string(by.silo) + " has named " + what +
@@ -46,8 +51,7 @@ Status Relay::check_words(Holder by, const DelegateWords& words) const {
   const auto is_array = [this](ArrayId array) { return client_of(array) == options_.client; };
   for (const ArrayImport& one : words.imports) {
     if (!is_array(one.array)) return wrong("an array");
-    const bool is_named = one.maker.said != 0;
-    if (is_named && owner_of(one.array) != one.maker.holder) return wrong("a maker");
+    if (!is_maker(one.maker, one.array)) return wrong("a maker");
   }
   for (const ArrayGrant& one : words.grants) {
     if (!is_array(one.array)) return wrong("an array");
