@@ -10,6 +10,12 @@
 #include "program/plan_codec.hpp"
 
 namespace seaway::controller {
+namespace {
+
+/// One hour. Estimates of hosts are added up and multiplied by weights.
+constexpr std::uint64_t kCostNsMax = 3'600'000'000'000;
+
+}  // namespace
 
 void ControllerCore::define_function(ClientId client, program::FunctionInfo info,
                                      Frame definition) {
@@ -74,7 +80,7 @@ void ControllerCore::compiled(FunctionId id, HostId host, Status status,
                                            ": " + status.message()};
   }
   function.info.scratch_bytes = std::max(function.info.scratch_bytes, scratch_bytes);
-  function.info.cost_ns = std::max<std::uint64_t>(cost_ns, 1);
+  function.info.cost_ns = std::clamp<std::uint64_t>(cost_ns, 1, kCostNsMax);
   answer_foreign(function);
   if (function.is_released) unused_.push_back(id);
 }
@@ -436,7 +442,7 @@ void ControllerCore::install(Program& program, Plans plans) {
       program.plans.back().push_back(std::move(plan));
     }
   }
-  program.cost_ns = std::max<std::uint64_t>(cost_ns, 1);
+  program.cost_ns = std::clamp<std::uint64_t>(cost_ns, 1, kCostNsMax);
   program.lowered = std::move(plans.lowered);
   program.is_lowered = true;
 }

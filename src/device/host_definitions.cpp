@@ -1,5 +1,7 @@
 // Functions, plans and specs that launches and puts refer to, until they are forgotten.
 
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "device/host_core.hpp"
 
@@ -39,6 +41,9 @@ void HostCore::define_plan(program::PartPlanPtr part) {
 
 void HostCore::add_plan(std::unique_ptr<HostPlan> plan) {
   for (GangPlan& gang : plan->gangs) {
+    // A plan has the estimate of the host that compiled the function last. One that is too low
+    // would run a long gang on this control thread.
+    if (gang.executable) gang.cost_ns = std::max(gang.cost_ns, gang.executable->cost_ns());
     gang.is_spread = annexes_.has_some_of(gang.mask);
     gang.is_simple =
         gang.executable && !gang.is_spread && backend_.runs_inline(gang.cost_ns * gang.shards);

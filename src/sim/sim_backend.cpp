@@ -344,7 +344,8 @@ bool SimBackend::looks_ahead(const device::GangWork& work) const {
          random_.chance(cost_.ahead_percent);
 }
 
-void SimBackend::start(const device::GangWork& work, std::uint64_t cost_ns, device::GangDone done) {
+/// A gang takes as long as its executable does, whatever a plan has estimated.
+void SimBackend::start(const device::GangWork& work, std::uint64_t, device::GangDone done) {
   const std::uint64_t begin_ns = engine_.clock().now_ns();
   foresight_.begin(work);
   std::optional<DeviceId> device;
@@ -364,8 +365,8 @@ void SimBackend::start(const device::GangWork& work, std::uint64_t cost_ns, devi
   // As plugins do with short programs.
   const bool may_end_here = work.executable->foreign() && faults_.hangs.empty();
   if (may_end_here && random_.chance(cost_.inline_percent / 2)) return finish(job);
-  const auto kernel_ns =
-      static_cast<std::uint64_t>(static_cast<double>(cost_ns) * cost_.kernel_factor);
+  const auto kernel_ns = static_cast<std::uint64_t>(
+      static_cast<double>(work.executable->cost_ns()) * cost_.kernel_factor);
   const std::uint64_t alone_ns = kernel_ns + random_.below(cost_.kernel_jitter_ns + 1);
   const Slowness slow = slowness(work.devices());
   std::uint64_t took_ns = alone_ns * slow.factor;

@@ -139,6 +139,16 @@ TEST(Stamps, LongRunsFillTheWindowByTheirTimeButTwoAlwaysGo) {
   EXPECT_EQ(huge.world.said(), "launch 1@0, launch 2@0");
 }
 
+/// Two such costs add up to 2.
+TEST(Stamps, LimitTheCostThatAHostReports) {
+  OneClient one({.limits = {.cost_in_flight_ns_max = 3'000'000}},
+                {.cost_ns = (std::uint64_t{1} << 63) + 1});
+
+  for (int i = 0; i < 6; ++i) one.run();
+
+  EXPECT_EQ(one.world.said(), "launch 1@0, launch 2@0");
+}
+
 TEST(Stamps, RunsBehindTooManyThatWaitAreNotLookedAt) {
   OneClient one({.limits = {.lookahead_max = 3}});
   const FunctionId late = one.world.function(one.client, "late", {.is_compiled = false});

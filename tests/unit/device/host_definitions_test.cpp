@@ -45,6 +45,24 @@ TEST(HostDefinitions, AForgottenPlanGoesWhenItsLastGangIsDone) {
   EXPECT_EQ(world.core.plan_count(), 0u);
 }
 
+TEST(HostDefinitions, RunsNoLongGangInlineWhateverItsPlanEstimates) {
+  HostWorld world;
+  const auto run = [&world](std::uint64_t plan, std::uint64_t cost_ns) {
+    world.core.add_function(kernel_id(0, 0), std::make_shared<SumKernel>(0, 0, 0, cost_ns));
+    PartMaker part(plan, {0});
+    part.gang({}, {}, {.cost_ns = 1});
+    world.run(plan, part);
+  };
+
+  run(1, 100);
+  EXPECT_EQ(world.backend.runs, 1u);
+  run(2, kSlow);
+
+  EXPECT_EQ(world.backend.runs, 1u);
+  world.end_gang();
+  EXPECT_EQ(world.backend.runs, 2u);
+}
+
 TEST(HostDefinitions, AForgottenPlanWaitsForTheLastOfItsRunsAndNotForOthers) {
   HostWorld world;
   PartMaker slow(1, {0}), other(2, {0});

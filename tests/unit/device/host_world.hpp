@@ -24,15 +24,17 @@ namespace seaway::device {
 /// Each number of each output is 1 + the sum of the same numbers of all operands.
 class SumKernel final : public function::Executable {
  public:
-  SumKernel(std::size_t parameters, std::size_t outputs, std::size_t scratch_bytes = 0)
+  SumKernel(std::size_t parameters, std::size_t outputs, std::size_t scratch_bytes = 0,
+            std::uint64_t cost_ns = 100)
       : parameter_types_(parameters, f32({16})),
         output_types_(outputs, f32({16})),
-        scratch_bytes_(scratch_bytes) {}
+        scratch_bytes_(scratch_bytes),
+        cost_ns_(cost_ns) {}
 
   const std::vector<TensorType>& parameter_types() const override { return parameter_types_; }
   const std::vector<TensorType>& output_types() const override { return output_types_; }
   std::size_t scratch_bytes() const override { return scratch_bytes_; }
-  std::uint64_t cost_ns() const override { return 100; }
+  std::uint64_t cost_ns() const override { return cost_ns_; }
   Status run(std::span<const function::ShardedBuffer> operands,
              std::span<const function::ShardedBuffer> outputs, function::ShardedBuffer,
              std::size_t shards, function::Parallelism*) const override {
@@ -59,6 +61,7 @@ class SumKernel final : public function::Executable {
  private:
   std::vector<TensorType> parameter_types_, output_types_;
   std::size_t scratch_bytes_;
+  std::uint64_t cost_ns_;
 };
 
 /// Gangs of up to 10 us run in line and take 1 us of the clock; longer ones, and copies when they
