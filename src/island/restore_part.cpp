@@ -215,7 +215,6 @@ Status SchedulerCore::Restoring::use_outputs(Part& part, const PartState& state)
                             text(made.key) + " of " + of_part(part.stamp) +
                             ", which makes it, is not placed");
     if (!part.cancelled) continue;
-    SEAWAY_PROBE("a scheduler begins anew with poison to come");
     record.made = true;  // Poison, without room.
     record.finished = true;
   }
