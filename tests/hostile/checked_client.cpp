@@ -239,7 +239,7 @@ bool CheckedClient::ask() {
     doing_ = "drains";
     is_whole &= is_fine("drain", client_.drain());
   }
-  if (random_.chance(15) && !stages_.empty()) {
+  if (random_.chance(15) && habits_.may_rebind && !stages_.empty()) {
     doing_ = "rebinds a slice";
     Slice slice = stages_[0].slice;
     is_whole &= is_fine("rebinding a slice", slice.rebind());

@@ -22,6 +22,7 @@ class CheckedClient {
     std::uint32_t devices = 2;  // Of a slice.
     std::uint32_t hosts = 1;    // Of an island.
     bool has_actors = false;
+    bool may_rebind = true;                          // Its slices, to any island.
     unsigned why_percent = 20, cancel_percent = 20;  // Of rounds, and of runs.
     std::uint64_t pause_ns_max = 2'000'000;          // Between two rounds.
     /// The name of its first actor, or of another client's that it calls; empty: none.

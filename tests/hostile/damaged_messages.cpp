@@ -8,8 +8,8 @@
 //   --seed N       with --kind: one world, which prints each message that it sends
 //   --seconds S    ends after so long, and says which kinds have too few
 //
-// A message that check_at_door() refuses reaches no role. Most of those are counted as `refused`
-// and not sent; those that are sent count as `at door`.
+// Messages that check_at_door() refuses reach no role: 3 % of them are sent (column `at door`), the
+// rest only counted (column `refused`).
 //
 // Each world is a process of its own: one that ends early is an effect. Ends with a table of kinds
 // and `N flips, N effects`; exits with 1 if there were effects, or if a kind could not be sent.

@@ -23,7 +23,7 @@ constexpr std::uint32_t kIslands = 3, kDevices = 2;
 constexpr std::uint32_t kClientsMax = 16, kPairedClientsMax = 400;
 /// No island fails.
 constexpr std::uint32_t kRestarts = 1'000'000;
-/// Of the messages that check_at_door() refuses, and that therefore reach no role.
+/// Share of messages refused by check_at_door() that are sent nevertheless.
 constexpr unsigned kRefusedSentPercent = 3;
 constexpr std::uint64_t kRefusedMax = 50;  // Of one probe.
 constexpr std::uint64_t kRequestNs = 3 * kSecond;
@@ -79,7 +79,10 @@ DamagedWorld::DamagedWorld(std::uint64_t seed, std::optional<MessageKind> kind, 
   draw_pair();
   for (std::size_t user = 0; user < users_.size(); ++user) {
     CheckedClient::Habits& habits = users_[user].habits;
-    if (kind_ && !is_touched(user)) habits.pause_ns_max = kIdleNsMax;
+    if (kind_ && !is_touched(user)) {
+      habits.pause_ns_max = kIdleNsMax;
+      habits.may_rebind = islands_.empty();  // Else it could come to an island of the two.
+    }
     if (kind_ && kind_->name.starts_with("why")) habits.why_percent = 100;
     if (kind_ && kind_->name == "cancels") habits.cancel_percent = 100;
   }
@@ -334,7 +337,7 @@ bool DamagedWorld::is_refused_at_door(const RoleName& from, const RoleName& to,
   return !cluster::check_at_door(from, to, frame, limits).ok();
 }
 
-/// A damaged message to send: most of those that the door refuses are only counted.
+/// Draws a damaged message to send; most messages refused at the door are only counted.
 Frame DamagedWorld::draw(const RoleName& from, const RoleName& to, std::uint32_t channel,
                          const Frame& frame, const Frame& other) {
   for (std::uint64_t refused = 0;; ++refused) {
