@@ -384,6 +384,8 @@ void Session::on_fetched(std::vector<Outcome>& outcomes) {
     if (const auto stream = streams_.find(outcome.id); stream != streams_.end()) {
       const Offered& from = stream->second.from;
       stream->second.outcome = std::move(outcome);
+      // The later message counts: the host of an earlier offer may be lost.
+      if (stream->second.next) say_taken(*std::exchange(stream->second.next, std::nullopt));
       wiring_.data->cancel(from.host, {from.request, from.offer});
       continue;
     }

@@ -34,6 +34,7 @@ void Session::on_offered(const Offered& offered) {
     // It is made anew elsewhere, and is wanted from there.
     if (found->second.next) say_taken(*found->second.next);
     found->second.next = offered;
+    found->second.outcome.reset();
     const Offered& from = found->second.from;
     return wiring_.data->cancel(from.host, {from.request, from.offer});
   }

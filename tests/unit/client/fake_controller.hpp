@@ -102,9 +102,23 @@ class FakeController final : public actor::Actor {
     bulk.initData(static_cast<unsigned>(bytes));
     router_.send(actor::Role::kClient, client, builder.finish());
   }
-  void send_fetched(ClientId client, std::uint64_t request) {
+  /// Host 0 has the value and offers it over a connection for data.
+  void send_offer(ClientId client, std::uint64_t request, std::uint32_t offer,
+                  std::uint64_t bytes) {
     wire::FrameBuilder builder;
-    builder.init_root<wire::Message>().initFetched(1)[0].setRequest(request);
+    auto bulk = builder.init_root<wire::Message>().initBulk();
+    bulk.setKind(wire::Bulk::Kind::VALUE);
+    bulk.setId(request);
+    bulk.setEdge(offer);
+    bulk.setStreams(bytes);
+    router_.send(actor::Role::kClient, client, builder.finish());
+  }
+  void send_fetched(ClientId client, std::uint64_t request, const Status& status = {}) {
+    wire::FrameBuilder builder;
+    auto fetched = builder.init_root<wire::Message>().initFetched(1)[0];
+    fetched.setRequest(request);
+    fetched.setCode(static_cast<std::uint8_t>(status.code()));
+    fetched.setMessage(status.message());
     router_.send(actor::Role::kClient, client, builder.finish());
   }
   void finish_fetch(ClientId client, std::uint64_t array, std::uint64_t request) {
@@ -215,7 +229,10 @@ class FakeController final : public actor::Actor {
 class World {
  public:
   /// `is_process`: the controller and the hosts are in other processes.
-  explicit World(ClientOptions options = {}, bool is_process = false) : is_process(is_process) {
+  explicit World(ClientOptions options = {}, bool is_process = false,
+                 transport::DataPlane* data = nullptr)
+      : is_process(is_process), data(data) {
+    router.set_elsewhere([](actor::Role, std::uint32_t, const Frame&, transport::Lane) {});
     engine = actor::make_control_engine(clock);
     engine->post([this] { tick(); });
     auto fake = std::make_unique<FakeController>(*engine, router, bulk);
@@ -231,6 +248,7 @@ class World {
     wiring.bulk = &bulk;
     wiring.client = id;
     wiring.is_process = is_process;
+    wiring.data = data;
     auto session = make_session(std::move(wiring), std::move(options));
     opened = session->open();
     return make_client(session, nullptr);
@@ -253,6 +271,7 @@ class World {
   }
 
   const bool is_process;
+  transport::DataPlane* const data;
   RealClock clock;
   actor::Router router;
   transport::LocalBulk bulk;
@@ -265,8 +284,9 @@ class World {
 /// A client with a slice of two devices and the program x -> 2 x.
 class DoublingWorld : public World {
  public:
-  explicit DoublingWorld(ClientOptions options = {}, bool is_process = false)
-      : World(std::move(options), is_process) {
+  explicit DoublingWorld(ClientOptions options = {}, bool is_process = false,
+                         transport::DataPlane* data = nullptr)
+      : World(std::move(options), is_process, data) {
     slice = client.acquire_slice({.devices = 2, .mesh = {{"data", 2}}}).value();
     row = NamedSharding(slice.mesh(), P("data"));
     twice = client.function("twice", [](Tensor x) { return 2.0 * x; }, {f32({1})}).value();
