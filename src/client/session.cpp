@@ -407,13 +407,13 @@ void Session::on_fetched(std::vector<Outcome>& outcomes) {
         outbox.said.push_back({.kind = Said::Kind::kGot, .id = outcome.id});
       });
     }
-    // Later values for this request must not find the target: the sink owns that memory.
+    // The sink owns the target's memory: a later value must not be written there.
     if (wiring_.is_process || !outcome.status.ok()) {
       const auto unwritten = wiring_.bulk->take_target(id(), outcome.id);
       if (unwritten && outcome.status.ok()) {
-        outcome.status = protocol_error("request " + std::to_string(outcome.id) +
+        outcome.status = protocol_error("fetch: request " + std::to_string(outcome.id) +
                                         " was answered without its value of " +
-                                        std::to_string(unwritten->size()) + " bytes");
+                                        std::to_string(unwritten->size()) + " bytes; fetch again");
       }
     }
     fetch.sink->fetched(std::move(outcome.status), internal::Wake::kLater);

@@ -224,11 +224,13 @@ void Relay::end_long_waits() {
     if (found == speakers_.end() || found->second.waiting.empty()) continue;
     refuse(by, found->second,
            deadline_exceeded("an actor on host " + std::to_string(app::host_of_silo(by.silo)) +
-                             " uses an array that its maker has not announced within " + limit));
+                             " uses an array that its maker has not announced within " + limit +
+                             "; start the actor again"));
   }
   if (early_.empty() || !is_long(early_since_ns_)) return;
   give_up_early(deadline_exceeded(
-      "another actor uses an array of this one, which has not announced it within " + limit));
+      "another actor uses an array whose maker, an actor here, has not announced it within " +
+      limit + "; start the actor again"));
   actors_.go_on();
 }
 

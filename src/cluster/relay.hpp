@@ -37,9 +37,9 @@ struct RelayOptions {
   /// Of one delegate's words that wait for those of another one; more, and it is ended.
   std::size_t words_max = 65'536;
   std::size_t bytes_max = std::size_t{256} << 20;
-  /// How long anything waits for the announcement of an array; then the session of the delegate
-  /// that waits, or of the one that makes the array, ends. Longer than any loss takes to be
-  /// noticed.
+  /// Limit of a wait for the announcement of an array. Then the session ends: of the delegate that
+  /// waits or, if the client's own actors wait, of the delegate that makes the array. Longer than
+  /// the detection of any loss.
   std::uint64_t wait_max_ns = 10'000'000'000;
 };
 
@@ -115,7 +115,7 @@ class Relay final : public ArrayTraffic, public client::ArrayKeeper {
   struct Speaker {
     std::deque<Waiting> waiting;
     std::size_t bytes = 0;
-    std::uint64_t since_ns = 0;  // When the first of them began to wait.
+    std::uint64_t since_ns = 0;  // When waiting.front() began to wait.
     std::uint64_t heard = 0;     // Words that have come,
     std::uint64_t said = 0;      // and those that have been said.
     bool is_gone = false;        // Nothing more comes from it,

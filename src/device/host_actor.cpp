@@ -34,7 +34,7 @@ bool is_for(std::uint32_t life, std::uint32_t meant) {
   return life == 0 || meant == 0 || life == meant;
 }
 
-/// Whether a client has sent it: see check_at_door().
+/// Whether the kind of `frame` is sent by clients only: see check_at_door().
 bool is_of_client(const Frame& frame) {
   bool is_of_client = false;
   const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {

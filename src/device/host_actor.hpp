@@ -93,8 +93,8 @@ class HostActor final : public actor::Actor {
   bool is_view_over_ = false;  // Words of it were lost: the next one is near.
   std::uint64_t turn_ = 0;     // Of the controller, up to which all has been heard;
   std::deque<Frame> early_;    // what the scheduler says behind later ones waits.
-  /// A plan is being prepared on another thread. Messages of other roles wait for it: clients' do
-  /// not, so the queue is limited by the runs that the controller has in flight.
+  /// A plan is being prepared on another thread. Messages of clients are handled meanwhile, all
+  /// others wait. The queue has no limit of its own: its senders are roles of the cluster.
   bool is_preparing_ = false;
   std::deque<Frame> behind_plan_;
   std::map<HostId, Stamp> said_;  // The newest that a peer was told of, in this conversation.

@@ -68,8 +68,8 @@ class SchedulerActor final : public actor::Actor {
   SchedulerCore core_;
   std::unordered_map<PlanId, program::PartPlanPtr> plans_;
   actor::OffloadOptions offload_;
-  /// A plan is being decoded on another thread, and all messages wait for it. None is a client's,
-  /// so the queue is limited by the runs that the controller has in flight.
+  /// A plan is being decoded on another thread, and all messages wait. The queue has no limit of
+  /// its own: its senders are roles of the cluster.
   bool is_decoding_ = false;
   std::deque<Frame> behind_plan_;
   std::uint64_t now_ns_ = 0;  // When the message that is being handled arrived.

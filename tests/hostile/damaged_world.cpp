@@ -25,7 +25,7 @@ constexpr std::uint32_t kClientsMax = 16, kPairedClientsMax = 400;
 constexpr std::uint32_t kRestarts = 1'000'000;
 /// Share of messages refused by check_at_door() that are sent nevertheless.
 constexpr unsigned kRefusedSentPercent = 3;
-constexpr std::uint64_t kRefusedMax = 50;  // Of one probe.
+constexpr std::uint64_t kRefusedMax = 50;  // Per probe.
 constexpr std::uint64_t kRequestNs = 3 * kSecond;
 /// Longer than any request, or any loss that is found out by silence.
 constexpr std::uint64_t kPatienceNs = 20 * kSecond;

@@ -93,7 +93,7 @@ class FakeController final : public actor::Actor {
     resolved[0].setMessage(status.message());
     router_.send(actor::Role::kClient, client, builder.finish());
   }
-  /// What a host of another process answers: the value, and then that it has sent it.
+  /// A host of another process answers with send_value() and then send_fetched().
   void send_value(ClientId client, std::uint64_t request, std::size_t bytes) {
     wire::FrameBuilder builder;
     auto bulk = builder.init_root<wire::Message>().initBulk();

@@ -12,29 +12,43 @@
 namespace seaway::client {
 namespace {
 
-/// A host that answers in the wrong order, or with the value of something else.
+/// A client of other processes with one fetch of 8 bytes, which no host has answered.
+class OpenFetch {
+ public:
+  explicit OpenFetch(transport::DataPlane* data = nullptr) : world({}, true, data) {
+    world.controller->set({.answers_fetches = false});
+    array = world.client.put<float>({1, 2}, world.row);
+    future = array.to_host(std::as_writable_bytes(std::span(target)));
+    EXPECT_TRUE(world.hears([](const Heard& heard) { return heard.fetches.size() == 1; }));
+    request = world.controller->heard().fetches.at(0);
+  }
+
+  std::vector<float> target = {9, 9};
+  DoublingWorld world;
+  Array array;
+  Future<void> future;
+  std::uint64_t request = 0;
+};
+
+/// The parameter: bytes of a value of wrong size that arrives first; 0: none.
 class WrongValue : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(WrongValue, FailsTheFetchAndIsNotWrittenLater) {
-  DoublingWorld world({}, true);
-  world.controller->set({.answers_fetches = false});
-  const Array x = world.client.put<float>({1, 2}, world.row);
-  std::vector<float> target(2, 9);
-  Future<void> future = x.to_host(std::as_writable_bytes(std::span(target)));
-  ASSERT_TRUE(world.hears([](const Heard& heard) { return heard.fetches.size() == 1; }));
-  const std::uint64_t request = world.controller->heard().fetches[0];
+  OpenFetch fetch;
+  FakeController& controller = *fetch.world.controller;
 
-  world.engine->post([&world, request] {
-    if (GetParam() > 0) world.controller->send_value(1, request, GetParam());
-    world.controller->send_fetched(1, request);
-    world.controller->send_value(1, request, 8);
+  fetch.world.engine->post([&controller, request = fetch.request] {
+    if (GetParam() > 0) controller.send_value(1, request, GetParam());
+    controller.send_fetched(1, request);
+    controller.send_value(1, request, 8);
   });
 
-  EXPECT_EQ(future.get().status(), protocol_error("request " + std::to_string(request) +
-                                                  " was answered without its value of 8 bytes"));
-  EXPECT_EQ(world.bulk.size(), 0u);
-  EXPECT_TRUE(world.client.drain().ok());  // The late value has been received.
-  EXPECT_EQ(target, (std::vector<float>{9, 9}));
+  EXPECT_EQ(fetch.future.get().status(),
+            protocol_error("fetch: request " + std::to_string(fetch.request) +
+                           " was answered without its value of 8 bytes; fetch again"));
+  EXPECT_EQ(fetch.world.bulk.size(), 0u);
+  EXPECT_TRUE(fetch.world.client.drain().ok());  // Behind the late value.
+  EXPECT_EQ(fetch.target, (std::vector<float>{9, 9}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Fetch, WrongValue, testing::Values(0, 4, 16));
@@ -42,27 +56,21 @@ INSTANTIATE_TEST_SUITE_P(Fetch, WrongValue, testing::Values(0, 4, 16));
 TEST(FetchOverData, FailsThoughAnEarlierOfferIsQueued) {
   device::FakeDataPlane::Network network;
   device::FakeDataPlane plane(7, network);
-  DoublingWorld world({}, true, &plane);
-  world.controller->set({.answers_fetches = false});
-  const Array x = world.client.put<float>({1, 2}, world.row);
-  std::vector<float> target(2, 9);
-  Future<void> future = x.to_host(std::as_writable_bytes(std::span(target)));
-  ASSERT_TRUE(world.hears([](const Heard& heard) { return heard.fetches.size() == 1; }));
-  const std::uint64_t request = world.controller->heard().fetches[0];
+  OpenFetch fetch(&plane);
+  DoublingWorld& world = fetch.world;
 
   const Status why = resource_exhausted("the host has no memory");
-  world.engine->post([&world, &why, request] {
+  world.engine->post([&world, &why, request = fetch.request] {
     world.controller->send_offer(1, request, 1, 8);
     world.controller->send_offer(1, request, 2, 8);
     world.controller->send_fetched(1, request, why);
   });
-  EXPECT_TRUE(world.client.drain().ok());  // All three have been received.
+  EXPECT_TRUE(world.client.drain().ok());  // Behind all three messages.
   world.engine->post([&plane] { plane.step(); });
 
-  EXPECT_TRUE(
-      world.engine->wait([&] { return future.ready(); }, world.clock.now_ns() + 5'000'000'000));
-  ASSERT_TRUE(future.ready());
-  EXPECT_EQ(future.get().status(), why);
+  ASSERT_TRUE(world.engine->wait([&fetch] { return fetch.future.ready(); },
+                                 world.clock.now_ns() + 5'000'000'000));
+  EXPECT_EQ(fetch.future.get().status(), why);
   EXPECT_EQ(plane.open(), 0u);
 }
 

@@ -139,7 +139,7 @@ TEST(Stamps, LongRunsFillTheWindowByTheirTimeButTwoAlwaysGo) {
   EXPECT_EQ(huge.world.said(), "launch 1@0, launch 2@0");
 }
 
-/// Two such costs add up to 2.
+/// The sum of two such costs overflows to 2.
 TEST(Stamps, LimitTheCostThatAHostReports) {
   OneClient one({.limits = {.cost_in_flight_ns_max = 3'000'000}},
                 {.cost_ns = (std::uint64_t{1} << 63) + 1});
