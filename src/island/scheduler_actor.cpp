@@ -397,9 +397,7 @@ void SchedulerActor::handle(const Frame& frame) {
         define_plan(message.getDefinePlan().getId(), frame);
         break;
       case Message::FORGET:
-        for (const PlanId id : message.getForget().getPlans()) {
-          if (Status status = forget_plan(id); !status.ok()) return status;
-        }
+        for (const PlanId id : message.getForget().getPlans()) forget_plan(id);
         break;
       case Message::WHY_QUESTION: {
         const auto question = message.getWhyQuestion();
@@ -439,14 +437,12 @@ void SchedulerActor::pass_on(const Frame& frame) {
   SEAWAY_CHECK(status.ok(), status.to_string());
 }
 
-Status SchedulerActor::forget_plan(PlanId id) {
+void SchedulerActor::forget_plan(PlanId id) {
   const auto found = plans_.find(id);
-  if (found == plans_.end()) return {};
-  if (Status status = core_.check_forget(found->second); !status.ok()) return status;
+  if (found == plans_.end()) return;
   core_.forget_plan(found->second);
   plans_.erase(found);
   launch_.plan = nullptr;
-  return {};
 }
 
 /// What the host says from here on may follow from what was wrong: the next view begins anew.

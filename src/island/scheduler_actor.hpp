@@ -52,7 +52,7 @@ class SchedulerActor final : public actor::Actor {
   void add_plan(Result<program::PartPlanPtr> plan);
   void restore(const Snapshot& snapshot);
   void pass_on(const Frame& frame);
-  Status forget_plan(PlanId id);
+  void forget_plan(PlanId id);
   void doubt_host(const Status& why);
   void take_actions();
   void record(const Action& action);

@@ -114,20 +114,12 @@ void SchedulerCore::drop_plan(std::uint32_t slot) {
   last_plan_ = nullptr;
 }
 
-Status SchedulerCore::check_forget(const program::PartPlanPtr& plan) const {
-  const std::uint32_t slot = plan_slots_.find(reinterpret_cast<std::uintptr_t>(plan.get()),
-                                              [this](std::uint32_t at) { return plan_key(at); });
-  if (slot == kNoSlot || plans_[slot].parts == 0) return {};
-  return protocol_error("plan " + std::to_string(plan->id) + " is forgotten, and has " +
-                        std::to_string(plans_[slot].parts) + " unfinished parts");
-}
-
 void SchedulerCore::forget_plan(const program::PartPlanPtr& plan) {
   const std::uint32_t slot = plan_slots_.find(reinterpret_cast<std::uintptr_t>(plan.get()),
                                               [this](std::uint32_t at) { return plan_key(at); });
   if (slot == kNoSlot) return;  // Never launched here, or swept.
-  SEAWAY_CHECK(plans_[slot].parts == 0, plan->id, plans_[slot].parts);
-  drop_plan(slot);
+  plans_[slot].is_forgotten = true;
+  if (plans_[slot].parts == 0) return drop_plan(slot);
 }
 
 Status SchedulerCore::check_launch(const Launch& launch, const PartProfile& profile) {
@@ -478,7 +470,8 @@ void SchedulerCore::finish_if_over(std::uint32_t slot) {
   live_.remove(parts_, slot);
   act(Action::Kind::kFinished, part);
   by_stamp_.erase(part.stamp, [this](std::uint32_t at) { return parts_[at].stamp; });
-  --plans_[part.plan_slot].parts;
+  PlanSlot& plan = plans_[part.plan_slot];
+  if (--plan.parts == 0 && plan.is_forgotten) drop_plan(part.plan_slot);
   ready_.finished(part.tenant);
   free_parts_.push_back(slot);
   ++counters_.finished;

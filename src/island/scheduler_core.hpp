@@ -143,7 +143,8 @@ class SchedulerCore {
   void spilled(ArrayId array);
   /// Integer weight of a tenant, >= 1 (default 1).
   void set_weight(TenantId tenant, std::uint32_t weight);
-  /// No later launch names `plan`, and all its parts have finished.
+  /// No later launch names `plan`. It is kept until its last part is over: a part that was finished
+  /// in an earlier view is restored when its host still has it.
   void forget_plan(const program::PartPlanPtr& plan);
 
   // What another process says is checked first; kProtocolError for what the above may not be told.
@@ -151,7 +152,6 @@ class SchedulerCore {
   Status check_done(Stamp stamp, std::uint32_t first, std::uint32_t last) const;
   Status check_spilled(ArrayId array) const;
   Status check_put(ArrayId array, const std::vector<DeviceId>& devices) const;
-  Status check_forget(const program::PartPlanPtr& plan) const;
 
   /// What is to be done, in order. The caller reads it and clears it.
   std::vector<Action>& actions() { return actions_; }
@@ -190,6 +190,7 @@ class SchedulerCore {
     std::shared_ptr<const PartProfile> profile;
     std::vector<std::uint32_t> device_sets;  // By group, as Arrays::intern() gave them.
     std::uint32_t parts = 0;
+    bool is_forgotten = false;  // With its last part it goes.
   };
   struct Early {
     Stamp stamp = 0;

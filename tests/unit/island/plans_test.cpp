@@ -38,12 +38,19 @@ TEST(Plans, AreForgottenWithTheirProfilesAndMayBeLaunchedAnew) {
   EXPECT_EQ(core.plan_count(), 2u);
 }
 
-TEST(PlansDeathTest, ThatPartsUseAreNotForgotten) {
+TEST(Plans, ThatAreForgottenBeforeTheirLastPartGoWithIt) {
   SchedulerCore core = make_core();
   const auto plan = PlanMaker({0}).gangs(1).make();
   ASSERT_TRUE(launch(core, 1, plan).ok());
+  ASSERT_TRUE(launch(core, 2, plan).ok());
 
-  EXPECT_DEATH(core.forget_plan(plan), "parts == 0");
+  core.forget_plan(plan);
+  core.done(1, 0, 1);
+
+  EXPECT_EQ(core.plan_count(), 1u);
+  core.done(2, 0, 1);
+  EXPECT_EQ(core.plan_count(), 0u);
+  EXPECT_EQ(plan.use_count(), 1);
 }
 
 }  // namespace
