@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,6 +74,7 @@ class SpanFetch final : public FutureState<void>, public FetchSink {
 template <class T>
 class VectorFetch final : public FutureState<std::vector<T>>, public FetchSink {
  public:
+  /// Throws std::bad_alloc.
   VectorFetch(std::shared_ptr<Waiter> waiter, std::size_t size)
       : FutureState<std::vector<T>>(std::move(waiter)), values_(size) {}
   std::span<std::byte> bytes() { return std::as_writable_bytes(std::span(values_)); }
@@ -126,15 +128,21 @@ class Array {
 
   /// Copies the whole value to the host, row-major and unsharded. Waits for it to be computed; does
   /// not consume it. `T` is the array's element type (bool arrives as std::uint8_t), else
-  /// kInvalidArgument.
+  /// kInvalidArgument. kResourceExhausted when a device has no room for a shard of it, or this
+  /// process none for the value.
   template <class T>
   Future<std::vector<HostElement<T>>> to_host() const {
     using Element = HostElement<T>;
     if (Status status = check_fetch(dtype_of<T>()); !status.ok()) {
       return Future<std::vector<Element>>::of(std::move(status));
     }
-    auto fetch = std::make_shared<internal::VectorFetch<Element>>(
-        waiter(), static_cast<std::size_t>(type().elements()));
+    std::shared_ptr<internal::VectorFetch<Element>> fetch;
+    try {
+      fetch = std::make_shared<internal::VectorFetch<Element>>(
+          waiter(), static_cast<std::size_t>(type().elements()));
+    } catch (const std::bad_alloc&) {
+      return Future<std::vector<Element>>::of(no_memory());
+    }
     start_fetch(fetch, fetch->bytes());
     return Future<std::vector<Element>>(std::move(fetch));
   }
@@ -167,6 +175,7 @@ class Array {
 
  private:
   Status check_fetch(DType dtype) const;
+  Status no_memory() const;
   std::shared_ptr<internal::Waiter> waiter() const;
   void start_fetch(std::shared_ptr<internal::FetchSink> sink, std::span<std::byte> target) const;
 

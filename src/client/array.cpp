@@ -60,10 +60,27 @@ Status Array::error() const {
 
 Status Array::check_fetch(DType dtype) const {
   if (Status status = check_readable(cell_); !status.ok()) return status;
-  if (dtype == type().dtype) return {};
-  return invalid_argument("to_host of " + std::string(seaway::to_string(dtype)) +
-                          " elements from " + to_string() +
-                          "; ask for the array's own element type");
+  if (dtype != type().dtype) {
+    return invalid_argument("to_host of " + std::string(seaway::to_string(dtype)) +
+                            " elements from " + to_string() +
+                            "; ask for the array's own element type");
+  }
+  const client::Record& record = cell_->record();
+  const std::uint64_t room =
+      record.is_local ? UINT64_MAX : record.origin->session->wiring().device_memory;
+  if (type().bytes() <= room) return {};
+  const std::uint64_t shard_bytes = sharding().shard_type(type()).bytes();
+  if (shard_bytes <= room) return {};
+  return resource_exhausted("to_host of " + to_string() + ": a shard of it has " +
+                            std::to_string(shard_bytes) + " bytes, a device has " +
+                            std::to_string(room) +
+                            ", so no run can make it; shard it over more devices");
+}
+
+Status Array::no_memory() const {
+  return resource_exhausted("to_host of " + to_string() + ": this process has no memory for its " +
+                            std::to_string(type().bytes()) +
+                            " bytes; give to_host memory of your own, or fetch it in slices");
 }
 
 std::shared_ptr<internal::Waiter> Array::waiter() const {

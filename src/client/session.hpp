@@ -47,6 +47,7 @@ struct Wiring {
   /// The end of this client's calls of actors; asked for once, when it is needed.
   std::function<Result<std::shared_ptr<internal::Caller>>()> open_caller = {};
   std::uint32_t islands = 1, hosts = 1, devices = 1;  // Hosts and devices of each island.
+  std::uint64_t device_memory = UINT64_MAX;           // Bytes, of each device.
   bool is_process = false;                            // The other roles are in other processes.
   std::uint64_t frame_bytes_max = transport::kUserFrameBytesMax;
   transport::DataPlane* data = nullptr;  // How large values come and go then; null: as others.

@@ -69,6 +69,7 @@ std::shared_ptr<Delegate> Delegates::make_delegate(ClientId client) {
   wiring.islands = options_.shape.islands;
   wiring.hosts = options_.shape.hosts;
   wiring.devices = options_.devices;
+  wiring.device_memory = options_.device_memory;
   wiring.frame_bytes_max = options_.frame_bytes_max;
   wiring.is_process = true;
   wiring.register_native = options_.check_native;

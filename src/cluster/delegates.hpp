@@ -27,6 +27,7 @@ struct DelegatesOptions {
   std::uint32_t host = 0;     // Of the cluster's hosts for actors: which one this process is.
   std::uint32_t life = 1;     // Of this process.
   std::uint32_t devices = 1;  // Of each island.
+  std::uint64_t device_memory = UINT64_MAX;                       // Bytes, of each device.
   std::uint64_t frame_bytes_max = transport::kUserFrameBytesMax;  // As of other clients.
   /// A client of which nothing was heard yet is talked with from now on.
   std::function<void(ClientId client)> meet = {};

@@ -99,6 +99,7 @@ Result<Client> Embedded::connect(ClientOptions options, std::shared_ptr<void> ke
   wiring.islands = options_.islands;
   wiring.hosts = options_.hosts;
   wiring.devices = options_.devices;
+  wiring.device_memory = options_.device_memory;
   wiring.frame_bytes_max = options_.frame_bytes;
   const transport::TenantKey tenant = transport::tenant_key(options.tenant);
   wiring.open_caller = [this, id = wiring.client,

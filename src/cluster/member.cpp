@@ -208,6 +208,7 @@ void Member::begin_sharing() {
     delegates.host = app::host_of_silo(actors_->self());
     delegates.life = options_.life;
     delegates.devices = options_.cluster.devices;
+    delegates.device_memory = options_.cluster.device_memory;
     delegates.frame_bytes_max = options_.cluster.frame_bytes;
     delegates.meet = [this](ClientId client) {
       if (options_.clients_max == 0) meet_client(client);
@@ -412,6 +413,7 @@ Result<Client> Member::connect(ClientOptions options, std::shared_ptr<void> keep
   wiring.islands = shape_.islands;
   wiring.hosts = shape_.hosts;
   wiring.devices = options_.cluster.devices;
+  wiring.device_memory = options_.cluster.device_memory;
   wiring.frame_bytes_max = options_.cluster.frame_bytes;
   wiring.is_process = true;
   wiring.register_native = [this](const function::NativeFunction& native) -> Status {

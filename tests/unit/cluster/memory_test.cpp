@@ -1,6 +1,7 @@
 // Device memory, host room and quotas of whole clusters: tight budgets, spills, refusals, ends.
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <string>
@@ -9,6 +10,7 @@
 #include "client/frames.hpp"
 #include "client/outbox.hpp"
 #include "cluster_fixture.hpp"
+#include "unit/sanitized.hpp"
 
 namespace seaway {
 namespace {
@@ -246,6 +248,51 @@ TEST(Memory, ARunThatCanNeverFitFailsAtOnce) {
       << status.to_string();
   EXPECT_NE(status.message().find(std::to_string(2 * kBytes - 64)), std::string::npos);
   EXPECT_NE(status.message().find("shard it over more devices"), std::string::npos);
+}
+
+/// A number, as often as `elements` says.
+Array repeated(World& world, std::int64_t elements) {
+  const Shape shape{elements};
+  const Function repeat =
+      world.client
+          .function("repeat", [&](Tensor x) { return broadcast_in_dim(x, shape, {0}); }, {f32({1})})
+          .value();
+  const ArraySpec one{f32({1}), rows(world.slice)};
+  const Program program =
+      world.client.program("p", [&](Traced x) { return repeat(x); }, {one}).value();
+  return program.execute({world.client.put<float>({1}, one.sharding)}).output(0);
+}
+
+TEST(Memory, AValueThatNoDeviceCanHoldTakesNoMemoryOfItsReader) {
+  World world(2 * kBytes);
+  const std::int64_t elements = std::int64_t{1} << 37;  // 512 GiB.
+
+  const auto value = repeated(world, elements).to_host<float>();
+
+  ASSERT_TRUE(value.ready());
+  const Status status = value.get().status();
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted) << status.to_string();
+  EXPECT_NE(status.message().find(std::to_string(4 * elements)), std::string::npos);
+  EXPECT_NE(status.message().find(std::to_string(2 * kBytes)), std::string::npos);
+  EXPECT_EQ(read(world.program().execute({world.put()}).output(0)), counted(kElements, 1));
+}
+
+TEST(Memory, AValueThatItsReaderHasNoMemoryForIsRefused) {
+  if (kIsSanitized) GTEST_SKIP() << "an allocation that fails ends the process there";
+  World world(std::uint64_t{1} << 62);
+  const std::int64_t elements = std::int64_t{1} << 38;  // A TiB.
+  rlimit old{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &old), 0);
+  const rlimit low{std::uint64_t{1} << 39, old.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &low), 0);
+
+  const auto value = repeated(world, elements).to_host<float>();
+  setrlimit(RLIMIT_AS, &old);
+
+  ASSERT_TRUE(value.ready());
+  const Status status = value.get().status();
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted) << status.to_string();
+  EXPECT_NE(status.message().find("no memory"), std::string::npos) << status.to_string();
 }
 
 TEST(Memory, ADonatedInputGivesItsBufferToTheOutput) {
