@@ -76,11 +76,11 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { s
 namespace seaway::hostile {
 namespace {
 
-constexpr std::uint64_t kProbesOfWorld = 200;
+constexpr std::uint64_t kProbesOfWorld = 400;
 constexpr std::uint64_t kDiscoveries = 12;  // Worlds without damage, which show the kinds.
 constexpr std::size_t kPrintedOfEffect = 3;
 /// Worlds in a row that send none.
-constexpr std::uint64_t kEmptyMax = 8;
+constexpr std::uint64_t kEmptyMax = 100;
 
 struct Wanted {
   std::uint64_t flips = 20, first = 1, seconds = 0;
@@ -115,11 +115,12 @@ void say(std::FILE* out, char what, const std::string& text) {
     report.fate = [out](Fate fate) { say(out, 'F', std::to_string(static_cast<int>(fate))); };
     report.effect = [out](const std::string& what) { say(out, 'E', what); };
     std::set<MessageKind> seen;
-    report.seen = [out, &seen](const MessageKind& one) {
+    report.seen = [out, &seen](const MessageKind& one, const DamagedWorld::Pair&) {
       if (seen.insert(one).second) say(out, 'K', to_string(one));
     };
-    DamagedWorld world(seed, kind, std::move(report));
-    world.run(probes);
+    std::set<DamagedWorld::Pair> pairs;
+    if (kind) pairs = DamagedWorld::pairs_of(seed, *kind);
+    if (!kind || !pairs.empty()) DamagedWorld(seed, kind, pairs, std::move(report)).run(probes);
   }
   say(out, 'D', "done");
   std::_Exit(0);

@@ -3,6 +3,8 @@
 #include "hostile/damaged_world.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "cluster/door.hpp"
@@ -20,7 +22,7 @@ using transport::ProcessId;
 constexpr std::uint64_t kUs = 1'000, kMs = 1'000 * kUs, kSecond = 1'000 * kMs;
 constexpr std::uint32_t kIslands = 3, kDevices = 2;
 /// Where clients take part they often come back.
-constexpr std::uint32_t kClientsMax = 16, kPairedClientsMax = 400;
+constexpr std::uint32_t kClientsMax = 64, kPairedClientsMax = 400;
 /// No island fails.
 constexpr std::uint32_t kRestarts = 1'000'000;
 /// Share of messages refused by check_at_door() that are sent nevertheless.
@@ -30,8 +32,11 @@ constexpr std::uint64_t kRequestNs = 3 * kSecond;
 /// Longer than any request, or any loss that is found out by silence.
 constexpr std::uint64_t kPatienceNs = 20 * kSecond;
 constexpr std::uint64_t kWarmUpNs = 20 * kSecond, kSettleNs = 40 * kSecond;
+constexpr std::uint64_t kScoutNs = 20 * kMs, kScoutNsMax = 200 * kMs;
 constexpr std::uint64_t kFrameNsMax = 20 * kMs;  // Until one of the kind is sent by itself.
-constexpr std::uint64_t kUnsentMax = 20;         // Probes of a world.
+/// Share of probes that wait for a message to be sent; the others follow with one that was.
+constexpr unsigned kWaitingPercent = 25;
+constexpr std::uint64_t kUnsentMax = 60;  // Probes of a world.
 constexpr std::size_t kPoolMax = 32;
 constexpr std::uint64_t kIdleNsMax = 100 * kMs;  // Of clients that use neither of the two.
 
@@ -46,6 +51,15 @@ bool is_of_losses(const std::string& name) {
          name == "turn" || name == "weights";
 }
 
+bool is_unpacked(const std::string& name) {
+  return name.starts_with("exchangeWords") && !name.ends_with("packed");
+}
+
+/// Sent to a client's hosts when it has lost another one of them.
+bool is_of_heirs(const std::string& name) { return name == "relay.clientWords"; }
+/// Its actors are on islands 0 and 1.
+constexpr std::uint32_t kUserOfHeirs = 4, kIslandsOfHeirs = 2;
+
 std::uint32_t island_of(const RoleName& name) {
   return name.role == Role::kAnnex ? actor::island_of_annex(name.index) : name.index;
 }
@@ -56,10 +70,11 @@ bool is_of_island(const RoleName& name) {
 
 }  // namespace
 
-DamagedWorld::DamagedWorld(std::uint64_t seed, std::optional<MessageKind> kind, Report report)
+DamagedWorld::DamagedWorld(std::uint64_t seed, const std::optional<MessageKind>& kind,
+                           const std::set<Pair>& pairs, Report report)
     : seed_(seed),
       clients_max_(kClientsMax),
-      kind_(std::move(kind)),
+      kind_(pairs.empty() ? std::nullopt : kind),
       report_(std::move(report)),
       random_(seed, 0x64616d61676564) {
   registry_.actor<sim::Sharer, Slice, std::vector<Array>, std::vector<std::int64_t>>();
@@ -68,15 +83,20 @@ DamagedWorld::DamagedWorld(std::uint64_t seed, std::optional<MessageKind> kind, 
   options_.threads = 1;
   options_.restarts = kRestarts;
   options_.device_memory = options_.host_memory = options_.send_memory = std::uint64_t{1} << 22;
-  const bool wants_annexes = kind_ ? has_annexes(*kind_) : random_.chance(50);
+  const bool wants_annexes = kind ? has_annexes(*kind) : random_.chance(50);
   if (wants_annexes || random_.chance(15)) options_.hosts = random_.chance(70) ? 2 : 3;
   options_.devices = options_.hosts == 3 ? 3 : kDevices;
   constexpr std::uint64_t kPacked[] = {0, 16, 64, 4096};
-  options_.exchange.packed_bytes_max = kPacked[random_.below(std::size(kPacked))];
+  const std::uint64_t packed = kPacked[random_.below(std::size(kPacked))];
+  // All messages of these worlds are small.
+  options_.exchange.packed_bytes_max = kind && is_unpacked(kind->name) ? 0 : packed;
   options_.exchange.block_bytes = std::uint64_t{16} << random_.below(8);
   shape_ = cluster::Shape(options_);
   add_users();
-  draw_pair();
+  if (kind_) draw_pair(pairs);
+  if (kind_ && (kind_->from == Role::kClient || kind_->to == Role::kClient)) {
+    clients_max_ = kPairedClientsMax;
+  }
   for (std::size_t user = 0; user < users_.size(); ++user) {
     CheckedClient::Habits& habits = users_[user].habits;
     if (kind_ && !is_touched(user)) {
@@ -92,9 +112,6 @@ DamagedWorld::DamagedWorld(std::uint64_t seed, std::optional<MessageKind> kind, 
   sim::ProcessCluster::Options cluster;
   cluster.cluster = options_;
   cluster.seed = seed;
-  if (kind_ && (kind_->from == Role::kClient || kind_->to == Role::kClient)) {
-    clients_max_ = kPairedClientsMax;
-  }
   cluster.clients_max = clients_max_;
   cluster.tenant_of = [this](ClientId client) { return tenants_[client]; };
   cluster.types = &registry_.state().types;
@@ -147,47 +164,9 @@ void DamagedWorld::add_users() {
   add({0}, "five", true, "", "sharer");
 }
 
-/// Edges go between islands 0 and 1, and 1 and 2.
-void DamagedWorld::draw_pair() {
-  if (!kind_) return;
-  const auto island = static_cast<std::uint32_t>(random_.below(kIslands));
-  const std::uint32_t neighbour =
-      island == 1 ? 2 * static_cast<std::uint32_t>(random_.below(2)) : 1;
+void DamagedWorld::draw_pair(const std::set<Pair>& pairs) {
+  std::tie(from_, to_) = *std::next(pairs.begin(), random_.below(pairs.size()));
   const bool has_client = kind_->from == Role::kClient || kind_->to == Role::kClient;
-  const bool is_of_actors = kind_->name.starts_with("actors") || kind_->name.starts_with("relay");
-  std::vector<std::uint32_t> able;
-  for (std::uint32_t user = 0; user < users_.size(); ++user) {
-    if (!is_of_actors || users_[user].habits.has_actors) able.push_back(user);
-  }
-  const std::uint32_t user = able[random_.below(able.size())];
-  const auto& of_user = users_[user].habits.islands;
-  const std::uint32_t users_island = of_user[random_.below(of_user.size())];
-  const auto draw = [&](Role role, bool is_second) -> RoleName {
-    const std::uint32_t on = has_client ? users_island : is_second ? neighbour : island;
-    switch (role) {
-      case Role::kController:
-        return {role, 0};
-      case Role::kClient:
-        return {role, user};
-      case Role::kAnnex: {
-        const std::uint32_t annexes = options_.hosts - 1;
-        return {role, actor::annex_of(on, 1 + static_cast<std::uint32_t>(random_.below(annexes)))};
-      }
-      default:
-        return {role, on};
-    }
-  };
-  from_ = draw(kind_->from, false);
-  // Between two of one role it is the other island; between others the same one.
-  const bool is_far = kind_->from == kind_->to && kind_->from != Role::kAnnex;
-  const bool is_far_actor = is_of_actors && !has_client && is_of_island(from_);
-  to_ = draw(kind_->to, is_far || (is_far_actor && random_.chance(50)));
-  if (kind_->from == Role::kAnnex && kind_->to == Role::kAnnex && !is_of_actors) {
-    // The two of an island.
-    const std::uint32_t on = island_of(from_);
-    const std::uint32_t one = actor::host_of_annex(from_.index);
-    to_ = {Role::kAnnex, actor::annex_of(on, options_.hosts == 3 ? 3 - one : one)};
-  }
   for (const RoleName& name : {from_, to_}) {
     if (!is_of_island(name)) continue;
     islands_.insert(island_of(name));
@@ -196,6 +175,15 @@ void DamagedWorld::draw_pair() {
     allowed_.insert({Role::kHost, island_of(name)});
     for (std::uint32_t host = 1; host < options_.hosts; ++host) {
       allowed_.insert({Role::kAnnex, actor::annex_of(island_of(name), host)});
+    }
+  }
+  if (is_of_heirs(kind_->name)) {
+    is_stirring_ = true;
+    lost_ = kIslandsOfHeirs - 1 - island_of(to_);
+    islands_.insert(lost_);
+    allowed_.insert({Role::kHost, lost_});
+    for (std::uint32_t host = 1; host < options_.hosts; ++host) {
+      allowed_.insert({Role::kAnnex, actor::annex_of(lost_, host)});
     }
   }
   if (is_of_losses(kind_->name) && !has_client) {
@@ -273,13 +261,14 @@ bool DamagedWorld::is_touched(std::size_t user) const {
   if (!kind_) return false;
   // All hosts compile all functions, and what one of them says of a function holds everywhere.
   if (kind_->name == "compiled" || kind_->name == "compile") return true;
+  const auto& used = users_[user].habits.islands;
+  if (is_of_heirs(kind_->name) && std::ranges::count(used, lost_) > 0) return true;
   if (from_.role == Role::kClient || to_.role == Role::kClient) {
     const RoleName& client = from_.role == Role::kClient ? from_ : to_;
     if (client.index == user) return true;
     // It may call an actor of that one.
     return users_[user].tenant == users_[client.index].tenant;
   }
-  const auto& used = users_[user].habits.islands;
   if (std::ranges::any_of(used, [this](std::uint32_t one) { return islands_.contains(one); })) {
     return true;
   }
@@ -304,7 +293,14 @@ void DamagedWorld::on_frame(const RoleName& from, ProcessId to, std::uint32_t ch
                             Frame& frame) {
   if (is_sending_) return;
   const RoleName receiver = cluster::role_of(to, shape_);
-  if (!kind_) return report_.seen({from.role, receiver.role, name_of(from.role, channel, frame)});
+  if (!kind_) {
+    const auto with_user = [this](RoleName name) {
+      if (name.role == Role::kClient) name.index = static_cast<std::uint32_t>(user_of_[name.index]);
+      return name;
+    };
+    return report_.seen({from.role, receiver.role, name_of(from.role, channel, frame)},
+                        {with_user(from), with_user(receiver)});
+  }
   if (!is_of(from, from_) || !is_of(receiver, to_)) return;
   if (name_of(from.role, channel, frame) != kind_->name) return;
   const Frame other = pool_.empty() ? frame : pool_[random_.below(pool_.size())].frame;
@@ -413,7 +409,9 @@ void DamagedWorld::look() {
 bool DamagedWorld::is_used_up() const { return last_client_ + users_.size() >= clients_max_; }
 
 /// The roles of an island, or two hosts, lose each other: then they tell each other what they know.
+/// Or a client loses a host.
 void DamagedWorld::stir() {
+  if (is_of_heirs(kind_->name)) return cluster_->restart({Role::kHost, lost_});
   const Status why(StatusCode::kHostLost, "the test has them lose each other");
   const std::uint32_t island = *islands_.begin();
   if (islands_.size() > 1) {
@@ -433,15 +431,23 @@ void DamagedWorld::stir() {
 
 void DamagedWorld::probe() {
   was_sent_ = was_at_door_ = has_lost_ = false;
-  replaces_ = random_.chance(60);
-  is_armed_ = true;
-  if (is_stirring_ && random_.chance(50)) stir();
-  step_until([this] { return was_sent_; }, kFrameNsMax);
+  replaces_ = random_.chance(75);
+  const bool waits = pool_.empty() || random_.chance(kWaitingPercent);
+  if (is_stirring_ && random_.chance(waits ? 50 : 10)) stir();
+  const auto was_sent = [this] { return was_sent_; };
+  if (!waits) {
+    send_pooled();
+    step_until(was_sent, kMs);
+  }
+  if (!was_sent_) {
+    is_armed_ = true;
+    step_until(was_sent, kFrameNsMax);
+    is_armed_ = false;
+  }
   if (!was_sent_) {
     send_pooled();
-    step_until([this] { return was_sent_; }, kMs);
+    step_until(was_sent, kMs);
   }
-  is_armed_ = false;
   if (!was_sent_) return;
   ++probes_;
   step_until([] { return false; },
@@ -454,14 +460,37 @@ std::uint64_t DamagedWorld::rounds(std::size_t user) const {
   return state.whole_rounds + (state.behaviour ? state.behaviour->whole_rounds() : 0);
 }
 
-void DamagedWorld::run(std::uint64_t probes) {
-  const auto are_warm = [this] {
-    for (std::size_t user = 0; user < users_.size(); ++user) {
-      if (rounds(user) < 1) return false;
+bool DamagedWorld::are_warm() const {
+  for (std::size_t user = 0; user < users_.size(); ++user) {
+    if (rounds(user) < 1) return false;
+  }
+  return true;
+}
+
+std::set<DamagedWorld::Pair> DamagedWorld::pairs_of(std::uint64_t seed, const MessageKind& kind) {
+  std::set<Pair> pairs;
+  if (is_of_heirs(kind.name)) {
+    for (std::uint32_t island = 0; island < kIslandsOfHeirs; ++island) {
+      const std::uint32_t index = kind.to == Role::kAnnex ? actor::annex_of(island, 1) : island;
+      pairs.insert({{Role::kClient, kUserOfHeirs}, {kind.to, index}});
     }
-    return true;
+    return pairs;
+  }
+  Report report;
+  report.effect = [](const std::string&) {};
+  report.seen = [&](const MessageKind& seen, const Pair& pair) {
+    if (seen == kind) pairs.insert(pair);
   };
-  step_until(are_warm, kWarmUpNs);
+  DamagedWorld world(seed, kind, {}, std::move(report));
+  world.step_until([&world] { return world.are_warm(); }, kWarmUpNs);
+  world.step_until([&pairs] { return !pairs.empty(); }, kScoutNsMax);
+  world.step_until([] { return false; }, kScoutNs);
+  world.is_over_ = true;
+  return pairs;
+}
+
+void DamagedWorld::run(std::uint64_t probes) {
+  step_until([this] { return are_warm(); }, kWarmUpNs);
   if (!are_warm()) effect("the world does not begin");
   std::uint64_t unsent = 0;
   for (std::uint64_t left = kind_ ? probes : 0; left > 0 && !is_used_up(); --left) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hostile/checked_client.hpp"
@@ -32,6 +33,8 @@ enum class Fate : std::uint8_t {
 /// is part of it, and clients that use neither of them get all their values.
 class DamagedWorld final : public sim::ProcessSink {
  public:
+  /// Sender and receiver; of clients, the index is a user's.
+  using Pair = std::pair<cluster::RoleName, cluster::RoleName>;
   struct Report {
     /// A damaged message is about to be sent.
     std::function<void(const std::string& what)> sends;
@@ -41,11 +44,17 @@ class DamagedWorld final : public sim::ProcessSink {
     /// Something that no damaged message may cause.
     std::function<void(const std::string& what)> effect;
     /// A message of a kind was sent.
-    std::function<void(const MessageKind& kind)> seen = [](const MessageKind&) {};
+    std::function<void(const MessageKind& kind, const Pair& pair)> seen = [](const MessageKind&,
+                                                                             const Pair&) {};
   };
-  /// Without a kind nothing is damaged.
-  DamagedWorld(std::uint64_t seed, std::optional<MessageKind> kind, Report report);
+  /// The two are one of `pairs`. Where that is empty nothing is damaged; the world is one that
+  /// suits `kind` all the same.
+  DamagedWorld(std::uint64_t seed, const std::optional<MessageKind>& kind,
+               const std::set<Pair>& pairs, Report report);
   ~DamagedWorld() override;
+
+  /// Who sends messages of `kind` to whom in the world of `seed`.
+  static std::set<Pair> pairs_of(std::uint64_t seed, const MessageKind& kind);
 
   /// Up to so many damaged messages; fewer where it is used up before.
   void run(std::uint64_t probes);
@@ -63,7 +72,8 @@ class DamagedWorld final : public sim::ProcessSink {
     std::string doing;
   };
 
-  void draw_pair();
+  void draw_pair(const std::set<Pair>& pairs);
+  bool are_warm() const;
   void add_users();
   void begin(std::size_t user);
   void be(std::size_t user, cluster::Member& member, actor::SeededProcess& process);
@@ -106,6 +116,7 @@ class DamagedWorld final : public sim::ProcessSink {
   cluster::Shape shape_ = 1;
   cluster::RoleName from_, to_;      // Of the kind; of clients, the index is a user's.
   std::set<std::uint32_t> islands_;  // That the two belong to.
+  std::uint32_t lost_ = 0;           // The island whose host is lost again and again.
   std::set<cluster::RoleName> allowed_;
   std::vector<User> users_;
   std::map<ClientId, std::size_t> user_of_;
