@@ -205,9 +205,11 @@ void Silo::on_argument(Envelope& envelope) {
     const std::vector<std::uint32_t>& seen = seen_[envelope.from];
     const std::uint32_t place = place_of(envelope.call);
     const bool is_early = place >= seen.size() || seen[place] < uses_of(envelope.call);
-    if (is_early && early_arguments_.size() < wiring_.limits.early_arguments_max) {
+    const std::pair key(envelope.from, envelope.call);
+    // Of two the first counts.
+    if (is_early && !early_arguments_.contains(key) &&
+        early_arguments_.size() < wiring_.limits.early_arguments_max) {
       auto early = std::make_unique<EarlyArgument>();
-      const std::pair key(envelope.from, envelope.call);
       early->envelope = std::move(envelope);
       wheel_.add(*early, now_ns_ + static_cast<std::uint64_t>(kCallDeadline.count()));
       SEAWAY_PROBE("an argument comes before its call");

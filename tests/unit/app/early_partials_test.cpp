@@ -1,5 +1,5 @@
-// Reductions on a network that lets what a child has made come before the word that there is
-// anything to reduce.
+// A network that lets what a child of a reduction has made come before the word that there is
+// anything to reduce, and an argument before the call that waits for it.
 
 #include <algorithm>
 #include <string>
@@ -122,6 +122,29 @@ TEST(EarlyPartials, ThatAreErrorsFailTheReduction) {
     ASSERT_EQ(all.status().to_string(), "INVALID_ARGUMENT: not Speaker[11]") << "seed " << seed;
     ASSERT_EQ(world.nodes(), 0u) << "seed " << seed;
   }
+}
+
+/// Another silo may send anything: here the same argument twice.
+TEST(EarlyArguments, ThatComeTwiceAreKeptOnce) {
+  SlowWorld world(1);
+  const auto speakers = world.spawn<Speaker>();
+  world.settle();
+  std::vector<app::Envelope> batch(2);
+  for (app::Envelope& argument : batch) {
+    argument.kind = app::Kind::kArgument;
+    argument.from = 1;
+    argument.call = (std::uint64_t{1} << 32) + 7;
+    argument.status = cancelled("it has none");
+  }
+
+  world.network->end_of(1).send(1, 2, batch);
+  const auto waiting = [&world] { return world.apps.silo(2)->stock().deliveries; };
+  while (waiting() == 0 && world.engine->step()) {
+  }
+
+  EXPECT_EQ(waiting(), 1u);
+  world.settle();
+  EXPECT_EQ(waiting(), 0u);
 }
 
 }  // namespace
