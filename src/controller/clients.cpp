@@ -33,6 +33,7 @@ void ControllerCore::hello(ClientId client_id, const std::string& name, std::uin
       (*found)->limit_bytes = limit->second;
     }
     (*found)->kept_bytes.assign(options_.islands, 0);
+    (*found)->shares.resize(options_.islands);
   }
   if (weight > 0) {
     set_weight(SEAWAY_MUTANT("a weight is given to another tenant") ? *tenants_.front() : **found,

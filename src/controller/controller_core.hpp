@@ -30,7 +30,7 @@
 namespace seaway::controller {
 
 struct ControllerLimits {
-  std::uint32_t runs_in_flight_max = 256;   // Stamped and unfinished, over all clients.
+  std::uint32_t runs_in_flight_max = 256;   // Stamped and unfinished, on one island.
   std::uint32_t runs_shared_in_flight = 8;  // The same, while several tenants have runs waiting.
   std::uint64_t cost_in_flight_ns_max = 50'000'000;  // Estimated device time of those runs.
   /// What islands are told waits for more, while those whom it is about have at least so many runs
@@ -248,6 +248,12 @@ class ControllerCore {
 
  private:
   struct Tenant;
+  /// On one island.
+  struct InFlight {
+    std::uint32_t runs = 0;          // Stamped and unfinished.
+    std::uint64_t cost_ns = 0;       // Estimated device time of those.
+    std::uint64_t share_served = 0;  // Of the tenant stamped last, before that.
+  };
   struct Client;
   struct Definition;
   struct Function;
@@ -292,12 +298,22 @@ class ControllerCore {
   Status no_quota(const Run& run) const;
   void cancel(Run& run, Status why);
   void unqueue(Run& run);
-  bool pump_client(Client& client);
   void start(Run& run);
   void launch_segment(Run& run);
   void advance_segments(Run& run);
+
+  // windows.cpp
   std::uint32_t window() const;
-  bool has_window() const;
+  bool has_place(IslandId island, std::uint32_t window) const;
+  void fill_windows();
+  bool fill_window(IslandId island);
+  bool pump_client(Client& client, IslandId island);
+  bool is_first(const Tenant& tenant, IslandId island) const;
+  bool take_place(Run& run, IslandId island);
+  void enter_windows(Run& run);
+  void count_in_windows(Run& run);
+  void leave_windows(Run& run);
+  std::string windows_text(const std::vector<IslandId>& islands) const;
 
   // outcomes.cpp
   void resolve(Run& run, Status status);
@@ -453,7 +469,6 @@ class ControllerCore {
   std::map<ArrayId, std::unique_ptr<Program>> migrations_;  // By the new name of the array moved.
   std::map<std::uint64_t, std::unique_ptr<WhyQuestion>> questions_;
   std::vector<std::uint64_t> kept_bytes_;  // Per island, over all its devices.
-  std::uint64_t share_served_ = 0;  // Tenant::share_used of the one stamped last, before that.
   Stamp last_stamp_ = 0;
   Stamp oldest_stamp_ = 1;  // No part of a smaller one is open.
   std::uint64_t pumps_ = 0;
@@ -462,8 +477,8 @@ class ControllerCore {
   std::map<PlanId, Frame> plan_frames_;  // The DefinePlan of each plan, for roles that begin anew.
   ArrayId last_internal_array_ = 0;      // Ids of client 0, which no client has.
   std::uint64_t last_question_ = 0;
-  std::size_t runs_in_flight_ = 0;
-  std::uint64_t cost_in_flight_ns_ = 0;
+  std::vector<InFlight> in_flight_;  // By island.
+  std::size_t runs_in_flight_ = 0;   // On all of them, each once.
   std::size_t runs_unfinished_ = 0;
 };
 

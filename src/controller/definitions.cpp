@@ -421,10 +421,12 @@ void ControllerCore::install(Program& program, Plans plans) {
   // A migration has no graph, and one output.
   program.kept_by_output.assign(std::max<std::size_t>(1, program.graph.outputs.size()), 0);
   std::uint64_t cost_ns = 0;
+  std::set<IslandId> islands;
   for (std::size_t i = 0; i < plans.parts.size(); ++i) {
     const program::Segment& segment = plans.lowered.segments[i];
     program.plans.emplace_back();
     for (auto& [plan, frame] : plans.parts[i]) {
+      islands.insert(plan->island);
       for (const program::Gang& gang : plan->gangs) cost_ns += gang.cost_ns;
       for (const program::Output& output : plan->outputs) {
         const auto& array = segment.outputs[output.output];
@@ -442,6 +444,7 @@ void ControllerCore::install(Program& program, Plans plans) {
       program.plans.back().push_back(std::move(plan));
     }
   }
+  program.islands.assign(islands.begin(), islands.end());
   program.cost_ns = std::clamp<std::uint64_t>(cost_ns, 1, kCostNsMax);
   program.lowered = std::move(plans.lowered);
   program.is_lowered = true;

@@ -1,4 +1,4 @@
-// Dispatch: which run is stamped next, and what its islands are told.
+// Dispatch: when a run may be stamped, and what its islands are told then.
 
 #include <algorithm>
 #include <numeric>
@@ -13,28 +13,6 @@ namespace seaway::controller {
 
 using events::EventKind;
 using program::SegmentArray;
-
-namespace {
-
-/// So that weights divide short runs finely.
-constexpr std::uint64_t kShareScale = 1024;
-
-}  // namespace
-
-std::uint32_t ControllerCore::window() const {
-  std::uint32_t competing = 0;
-  for (const auto& tenant : tenants_) competing += tenant->runs_queued > 0;
-  return competing > 1 ? options_.limits.runs_shared_in_flight : options_.limits.runs_in_flight_max;
-}
-
-bool ControllerCore::has_window() const {
-  if (runs_in_flight_ >= window()) return false;
-  // The end of any run looks again.
-  if (runs_in_flight_ > 0 && SEAWAY_FAULT(kClosedWindow)) return false;
-  // Two runs always, so that one is ready when another ends; beyond that a bound in device time,
-  // so that a tenant that comes later does not wait behind a long queue of somebody else's.
-  return runs_in_flight_ < 2 || cost_in_flight_ns_ < options_.limits.cost_in_flight_ns_max;
-}
 
 /// The client has given them away, whatever becomes of the run.
 void ControllerCore::give_up_donated(ClientId client, const program::ProgramGraph& graph,
@@ -199,7 +177,7 @@ void ControllerCore::run(ClientId client_id, const RunRequest& request) {
     return;
   }
   Tenant& tenant = *client.tenant;
-  if (tenant.runs_queued == 0) tenant.is_idle = true;
+  if (tenant.runs_queued == 0) ++tenant.idles;
   client.queue.push_back(&run);
   ++tenant.runs_queued;
 }
@@ -329,37 +307,6 @@ bool ControllerCore::can_stamp(Run& run) {
   return true;
 }
 
-bool ControllerCore::pump_client(Client& client) {
-  std::uint32_t looked_at = 0;
-  for (auto it = client.queue.begin(); it != client.queue.end(); ++it) {
-    Run& run = **it;
-    SEAWAY_PROBE_IF(looked_at == options_.limits.lookahead_max,
-                    "more runs wait than are looked at");
-    if (++looked_at > options_.limits.lookahead_max) return false;
-    if (!can_stamp(run)) continue;
-    Status failure = run.program->failure;
-    if (failure.ok()) failure = lost_slice(*run.program);
-    if (failure.ok()) failure = arg_failure(run);
-    if (failure.ok() && !has_quota(run)) {
-      // Later releases may make room while something of this client is unfinished.
-      const bool may_get_room = client.unfinished > client.queue.size() || looked_at > 1;
-      SEAWAY_PROBE_IF(may_get_room, "a run waits for quota");
-      if (may_get_room) return false;
-      SEAWAY_PROBE("a run never gets its quota");
-      failure = no_quota(run);
-    }
-    client.queue.erase(it);
-    --client.tenant->runs_queued;
-    if (!failure.ok()) {
-      resolve(run, std::move(failure));
-    } else {
-      start(run);
-    }
-    return true;
-  }
-  return false;
-}
-
 void ControllerCore::pump() {
   if (!members_.empty()) take_in_islands();
   for (auto& [id, slice] : slices_) {
@@ -371,45 +318,14 @@ void ControllerCore::pump() {
   if (puts_waiting_ > 0) {
     for (const auto& [id, client] : clients_) pump_puts(*client);
   }
-  ++pumps_;
-  while (has_window()) {
-    Tenant* best = nullptr;
-    for (const auto& tenant : tenants_) {
-      if (tenant->runs_queued == 0 || tenant->stuck_in == pumps_) continue;
-      if (!best || tenant->share_used < best->share_used) best = tenant.get();
-    }
-    if (!best) break;
-    bool did_something = false;
-    for (std::size_t n = 0; n < best->clients.size() && !did_something; ++n) {
-      Client& client = *best->clients[best->next_client++ % best->clients.size()];
-      did_something = pump_client(client);
-    }
-    if (did_something) continue;
-    SEAWAY_PROBE("no run of a tenant can be stamped");
-    best->stuck_in = pumps_;
-    // What keeps its runs back is not that others are served.
-    best->is_idle = true;
-  }
+  fill_windows();
   if (slices_closing_ > 0) give_back_slices();
   if (!unused_.empty()) forget_definitions();
   if (!departing_.empty()) forget_clients();
 }
 
 void ControllerCore::start(Run& run) {
-  Tenant& tenant = *run.client->tenant;
-  // A tenant that was idle starts where the one served last was: no credit is saved.
-  SEAWAY_PROBE_IF(tenant.is_idle && tenant.share_used < share_served_,
-                  "a tenant that was idle saves no share");
-  if (tenant.is_idle) tenant.share_used = std::max(tenant.share_used, share_served_);
-  tenant.is_idle = false;
-  share_served_ = std::max(share_served_, tenant.share_used);
-  const std::uint64_t cost_ns = std::max<std::uint64_t>(run.program->cost_ns, 1);
-  tenant.share_used +=
-      cost_ns * kShareScale / (SEAWAY_MUTANT("weights are left out") ? 1 : tenant.weight);
-  ++tenant.runs_in_flight;
-  ++runs_in_flight_;
-  run.cost_ns = run.program->cost_ns;
-  cost_in_flight_ns_ += run.cost_ns;
+  enter_windows(run);
   run.is_started = true;
   run.held = run.program->held_by_island;
   for (IslandId i = 0; i < options_.islands; ++i) {

@@ -389,9 +389,9 @@ void ControllerCore::arrived(ArrayId id) {
 }
 
 std::string ControllerCore::waiting() {
-  std::string text =
-      std::to_string(runs_in_flight_) + " of " + std::to_string(window()) + " runs are in flight\n";
+  std::string text;
   for (IslandId island = 0; island < options_.islands; ++island) {
+    text += windows_text({island});
     for (const Stamp stamp : stamps_open_on(island)) {
       text += "stamp " + std::to_string(stamp) + " is not over on island " +
               std::to_string(island) + "\n";

@@ -159,7 +159,8 @@ void ControllerCore::migrate(Slice& slice, const program::Binding& target) {
     ++array.references;
     migrations_[run.first_output] = std::move(program);
     ++slice.moves_in_flight;
-    ++runs_in_flight_;
+    run.cost_ns = 0;
+    count_in_windows(run);
     ++runs_unfinished_;
     launch_segment(run);
   }
@@ -192,10 +193,10 @@ void ControllerCore::finish_migration(Run& run) {
                         : new Status(input_lost("the move to other devices failed: " +
                                                 run.failure.to_string()));
   }
+  leave_windows(run);
   forget_plans(*run.program);
   migrations_.erase(run.first_output);
   --slice.moves_in_flight;
-  --runs_in_flight_;
   --runs_unfinished_;
   recycle(run);
   if (slice.moves_in_flight == 0) end_rebind(slice, {});

@@ -26,6 +26,7 @@ void ControllerCore::recycle(Run& run) {
   run.output_count = 0;
   run.args.clear();
   run.outputs.clear();
+  run.places.clear();
   run.intermediates.clear();
   run.segment = 0;
   run.stamp = 0;
@@ -120,8 +121,7 @@ void ControllerCore::end_run(Run& run) {
   if (!run.failure.ok()) try_return(run);
   Tenant& tenant = *run.client->tenant;
   --tenant.runs_in_flight;
-  if (!SEAWAY_MUTANT("a run keeps its place in the window")) --runs_in_flight_;
-  cost_in_flight_ns_ -= run.cost_ns;
+  leave_windows(run);
   for (const auto& [id, generation] : run.program->generations) {
     const auto slice = slices_.find(id);
     if (slice != slices_.end()) --slice->second->runs_in_flight;

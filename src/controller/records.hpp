@@ -18,9 +18,15 @@ struct ControllerCore::Tenant {
   TenantId id = 0;
   std::string name;
   std::uint32_t weight = 1;
-  std::uint64_t share_used = 0;  // Device time stamped so far over weight, scaled: start-time fair.
-  bool is_idle = true;           // Nothing of it could be stamped since it was served.
-  std::uint64_t stuck_in = 0;    // The pump in which nothing more of it could be.
+  /// Of one island.
+  struct Share {
+    std::uint64_t used = 0;  // Device time stamped so far over weight, scaled: start-time fair.
+    std::uint64_t busy_in =
+        0;  // `idles` when it was served, unless nothing could be stamped since.
+    std::uint64_t stuck_in = 0;  // The pump in which nothing more of it could be.
+  };
+  std::vector<Share> shares;
+  std::uint64_t idles = 1;  // How often it had nothing queued.
   std::uint32_t runs_queued = 0;
   std::uint32_t runs_in_flight = 0;
   std::uint64_t arrays = 0;
@@ -102,6 +108,7 @@ struct ControllerCore::Program : Definition {
   std::vector<std::vector<program::PartPlanPtr>> plans;  // By segment, then part.
   std::map<SliceId, std::uint64_t> generations;          // Of the bindings it was lowered for.
   std::uint64_t cost_ns = 1;
+  std::vector<IslandId> islands;              // Of its parts, rising.
   std::vector<std::uint64_t> kept_by_island;  // Bytes that its outputs keep.
   std::vector<std::uint64_t> held_by_island;  // By arrays between its segments, while it runs.
   std::vector<std::uint64_t> kept_by_output;  // The same, by output.
@@ -142,8 +149,10 @@ struct ControllerCore::Run {
   std::vector<std::pair<Stamp, IslandId>> finished;
   std::vector<Launched> launched;   // What its open parts were told; only with members that may go.
   std::vector<std::uint64_t> held;  // Bytes by island, as long as it is unfinished.
-  std::uint64_t cost_ns = 0;        // Of its program when it was started.
-  std::uint32_t to_enqueue = 0;     // Parts of the last segment not yet enqueued.
+  /// Islands that have had a place for it; once it is stamped, those in whose windows it counts.
+  std::vector<IslandId> places;
+  std::uint64_t cost_ns = 0;     // Of its program when it was started.
+  std::uint32_t to_enqueue = 0;  // Parts of the last segment not yet enqueued.
   Status failure;
   bool is_started = false;        // Stamped at least once.
   bool is_fully_stamped = false;  // Its last segment has a stamp.

@@ -20,6 +20,7 @@ ControllerCore::ControllerCore(ControllerOptions options, program::SliceBinder& 
       arrays_(&array_pool_) {
   outbox_.islands.resize(options_.islands);
   kept_bytes_.assign(options_.islands, 0);
+  in_flight_.resize(options_.islands);
   if (!options_.has_members) return;
   members_.resize(options_.islands);
   // No number of a view means two of them, whoever has not noticed yet that a controller is gone.
@@ -293,8 +294,7 @@ void ControllerCore::why(ClientId client, std::uint64_t request, std::uint64_t i
               move->program->graph.name + "\n";
       return ask_islands(client, request, *move, std::move(text));
     }
-    text += std::to_string(runs_in_flight_) + " of " + std::to_string(window()) +
-            " runs are in flight, " + std::to_string(run->client->tenant->runs_queued) +
+    text += windows_text(run->program->islands) + std::to_string(run->client->tenant->runs_queued) +
             " runs of tenant " + run->client->tenant->name + " wait\n";
     reply(client, request, {}, std::move(text));
     return;

@@ -94,7 +94,7 @@ TEST(Losses, OtherSlicesAreNotConcerned) {
   one.world.run(one.client, there, {input});
   one.run();
 
-  EXPECT_EQ(one.world.said(), "launch 2@0, launch 1@1");
+  EXPECT_EQ(one.world.said(), "launch 1@0, launch 2@1");
   EXPECT_EQ(one.world.binder.held.at(one.slice).island, 0u);
 }
 

@@ -390,8 +390,7 @@ TEST(Outcomes, AClientThatGoesLeavesNothingBehindAndHarmsNobody) {
   two.world.finish(2);
 
   EXPECT_EQ(two.world.said(), "forget client 1@0, free 1001@1, forget client 1@1, run 2/1 OK");
-  // Of the run over both: the near one was cancelled before it was lowered.
-  EXPECT_EQ(two.world.forgotten_plans[0].size(), 1u);
+  EXPECT_EQ(two.world.forgotten_plans[0].size(), 2u);
   EXPECT_EQ(two.world.forgotten_plans[1].size(), 1u);
   EXPECT_EQ(two.world.binder.held.size(), 1u);
   EXPECT_EQ(two.world.core.client_count(), 1u);

@@ -324,6 +324,107 @@ TEST(Stamps, TheWindowIsSmallerWhileTenantsCompete) {
   EXPECT_EQ(two.world.launches.size(), 4u);
 }
 
+// ---- Islands --------------------------------------------------------------------------------
+
+/// Two tenants on two islands, and programs on each of these and on both. A window has two places.
+struct TwoByTwo {
+  struct User {
+    ClientId client = 0;
+    std::vector<ProgramId> on;  // By island.
+    ProgramId both = 0;
+    std::vector<ArrayId> inputs;  // By island.
+  };
+
+  TwoByTwo()
+      : world({.islands = 2, .limits = {.runs_in_flight_max = 2, .runs_shared_in_flight = 2}}) {
+    for (const char* name : {"first", "second"}) {
+      User user;
+      user.client = world.client(name);
+      const FunctionId f = world.function(user.client, "f", {.cost_ns = 1'000});
+      const SliceId left = world.slice(user.client, 0), right = world.slice(user.client, 1);
+      for (const SliceId slice : {left, right}) {
+        user.on.push_back(world.chain(user.client, {.function = f, .slices = {slice}}));
+        user.inputs.push_back(world.put(user.client, slice));
+      }
+      user.both = world.chain(user.client, {.function = f, .slices = {left, right}});
+      users.push_back(user);
+    }
+    world.said();
+  }
+  void run(std::size_t user, IslandId island, int count = 1) {
+    const User& of = users[user];
+    for (int i = 0; i < count; ++i) world.run(of.client, of.on[island], {of.inputs[island]});
+  }
+  void run_over_both(std::size_t user) {
+    world.run(users[user].client, users[user].both, {users[user].inputs[0]});
+  }
+
+  ControllerWorld world;
+  std::vector<User> users;
+};
+
+TEST(Windows, RunsOfOneTenantDoNotHoldUpAnotherIsland) {
+  TwoByTwo two;
+  two.run(0, 0, 5);
+  two.run(1, 1, 3);
+  EXPECT_EQ(two.world.said(), "launch 1@0, launch 2@0, launch 3@1, launch 4@1");
+
+  two.world.finish(3, {1});
+
+  EXPECT_EQ(two.world.said(), "launch 5@1, run 2/1 OK");
+}
+
+/// Its places of the two islands come at different times.
+TEST(Windows, ARunOnTwoBusyIslandsGetsItsTurn) {
+  TwoByTwo two;
+  two.run(0, 0, 20);
+  two.run(0, 1, 20);
+  two.world.said();
+  two.run_over_both(1);
+
+  two.world.finish(1, {0});
+  EXPECT_EQ(two.world.said(), "launch 5@0, run 1 OK");
+  two.world.finish(3, {1});
+
+  EXPECT_EQ(two.world.said(), "launch 6@0, launch 6@1, run 21 OK");
+}
+
+/// Island 1 does not move: no place of island 0 is kept for runs that wait for it.
+TEST(Windows, ARunThatWaitsForAnIslandHoldsUpNoOther) {
+  TwoByTwo two;
+  two.run(0, 1, 2);
+  EXPECT_EQ(two.world.said(), "launch 1@1, launch 2@1");
+  two.run_over_both(0);
+  two.run(1, 0, 4);
+  EXPECT_EQ(two.world.said(), "launch 3@0, launch 4@0");
+
+  two.world.finish(3, {0});
+  two.world.finish(4, {0});
+
+  EXPECT_EQ(two.world.said(), "launch 5@0, launch 6@0, run 2/1 OK, run 2/2 OK");
+}
+
+TEST(Windows, WhatATenantHasHadOfOneIslandIsNotHeldAgainstItOnAnother) {
+  TwoByTwo two;
+  two.run(0, 1, 100);
+  for (Stamp stamp = 1; stamp <= 100; ++stamp) {
+    two.world.said();
+    two.world.finish(stamp, {1});
+  }
+  two.world.said();
+  two.world.launches.clear();
+
+  two.run(0, 0, 10);
+  two.run(1, 0, 10);
+  for (Stamp stamp = 101; stamp <= 108; ++stamp) {
+    two.world.said();
+    two.world.finish(stamp, {0});
+  }
+
+  const auto is_of_first = [](const auto& launch) { return launch.tenant == 0; };
+  EXPECT_EQ(std::ranges::count_if(two.world.launches, is_of_first), 5);
+}
+
 // ---- Segments -------------------------------------------------------------------------------
 
 TEST(Stamps, WhatFollowsAnIrregularNodeIsStampedWhenThatHasFinished) {
