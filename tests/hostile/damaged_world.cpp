@@ -198,7 +198,11 @@ void DamagedWorld::draw_pair(const std::set<Pair>& pairs) {
 void DamagedWorld::begin(std::size_t user) {
   User& state = users_[user];
   if (last_client_ == clients_max_) return;
-  if (state.client != 0) gone_.insert(state.client);
+  if (state.client != 0) {
+    gone_.insert(state.client);
+    // As a process does that ends.
+    cluster_->post({Role::kClient, state.client}, [](cluster::Member& member) { member.leave(); });
+  }
   state.client = ++last_client_;
   state.changed_ns = engine_->now_ns();
   user_of_[state.client] = user;
