@@ -198,6 +198,13 @@ Status AnnexCore::run(const RunGang& order) {
     shards = share.end;
     if (share.host == host_) own = share;
   }
+  const std::size_t stages = executable.stages(order.has_conflict);
+  for (std::size_t stage = 0; stage < stages && is_sound; ++stage) {
+    const function::Exchange* const exchange = executable.exchange_at(stage, order.has_conflict);
+    if (!exchange) continue;
+    const function::CollectiveGroups& groups = exchange->collective.groups;
+    is_sound = groups.groups * groups.size == shards;
+  }
   if (!is_sound || own.end == 0 || !exchanges_.is_next(order.gang)) {
     return protocol_error("gang " + text(order.gang) + " of function " + text(order.function) +
                           " does not run with " + text(order.operands.size()) + " operands and " +

@@ -38,6 +38,21 @@ TEST(AnnexCore, RefusesWhatItsHostNeverAsksFor) {
   EXPECT_TRUE(annex.answers().empty());
 }
 
+/// As the host says of its function, and as the annex has compiled it.
+TEST(AnnexCore, RefusesAGangWhoseCollectivesAreOverOtherShards) {
+  ManualClock clock;
+  FakeBackend backend(clock);
+  AnnexCore annex(1, backend);
+  ASSERT_TRUE(annex.follow(MakeRoom{5, 2, 2, 64}).ok());
+  const std::vector<HostShare> hosts = {{0, 0, 2}, {1, 2, 4}};
+
+  for (const std::size_t shards : {3u, 5u}) {
+    annex.add_function(shards, std::make_shared<TotalKernel>(shards));
+    const RunGang gang{1, 1, shards, false, hosts, {{5, 0}}, {{5, 0}}, {}};
+    EXPECT_EQ(annex.follow(gang).code(), StatusCode::kProtocolError) << shards;
+  }
+}
+
 TEST(AnnexCore, ForgetsAllForItsNextHost) {
   ManualClock clock;
   FakeBackend backend(clock);
