@@ -18,9 +18,12 @@ void OutcomeChecker::record(const Event& event) {
                       "run " + std::to_string(event.object) + " was submitted twice");
     }
   } else if (event.kind == EventKind::kGangNoop) {
-    broken_.insert(event.object);
+    // A part that was finished in one view may be restored, and end, in the next one.
+    const auto given_up = given_up_.find(event.object);
+    if (given_up == given_up_.end() || event.stamp > given_up->second) broken_.insert(event.object);
   } else if (event.kind == EventKind::kRerun) {
-    broken_.erase(event.object);  // All its gangs are over.
+    broken_.erase(event.object);
+    given_up_[event.object] = event.value;
     const auto found = outcomes_.find(event.object);
     if (found == outcomes_.end() || found->second > 0) {
       verdict_.report(

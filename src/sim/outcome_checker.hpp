@@ -38,6 +38,7 @@ class OutcomeChecker final : public events::EventSink {
   Verdict& verdict_;
   std::map<RunId, std::uint32_t> outcomes_;  // By run that was submitted.
   std::set<RunId> broken_;                   // A gang of them did nothing.
+  std::map<RunId, Stamp> given_up_;          // Of runs that are run again: the last stamp before.
   std::map<ClientId, Counts> seen_;
 };
 

@@ -64,7 +64,7 @@ class TenantsTest(unittest.TestCase):
 
 # What a process does while a host dies: it says what it has, is told to look, and goes on.
 DYING = """
-import jax, jax.numpy as jnp, sys
+import jax, jax.numpy as jnp, sys, time
 island = {device.island: device for device in reversed(jax.devices())}
 step = jax.jit(lambda x: x * 1.0 + 1)
 kept = step(jax.device_put(jnp.zeros(4), island[0]))
@@ -84,12 +84,13 @@ except Exception as error:
     print("lost", type(error).__name__, str(error).replace("\\n", " "))
 print("kept", [float(value) for value in step(kept)], flush=True)
 sys.stdin.readline()
-for _ in range(100):
+for _ in range(600):
     try:
         print("again", [float(value) for value in step(jax.device_put(jnp.ones(4), island[1]))])
         break
     except Exception as error:
         last = error
+        time.sleep(0.1)  # Until the host is there again.
 else:
     print("again", last)
 """

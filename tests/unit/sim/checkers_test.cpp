@@ -244,6 +244,25 @@ TEST(Checkers, I5IsAboutTheLastStampsOfARunThatIsRunAgain) {
             "I5: run 70 succeeded, but a device was lost while a gang of it ran there");
 }
 
+/// A part that was finished in one view of its island may be restored in the next one.
+TEST(Checkers, I5IsNotAboutStampsBeforeThoseOfARunThatIsRunAgain) {
+  const auto verdict_of = [](Stamp stamp) {
+    Verdict verdict;
+    OutcomeChecker checker(verdict);
+    for (const Event& event :
+         std::vector<Event>{{.object = kRun, .kind = EventKind::kSubmit},
+                            {.object = kRun, .value = kStamp, .kind = EventKind::kRerun},
+                            {.stamp = stamp, .object = kRun, .kind = EventKind::kGangNoop},
+                            {.object = kRun, .kind = EventKind::kResolve}}) {
+      checker.record(event);
+    }
+    return verdict.violations().empty() ? "clean" : verdict.violations().front().text;
+  };
+
+  EXPECT_EQ(verdict_of(kStamp), "clean");
+  EXPECT_EQ(verdict_of(kStamp + 1), "run 70 succeeded, but a gang of it did nothing");
+}
+
 TEST(Checkers, I2IsThatNothingIsRunAgainBehindItsOutcome) {
   Story story;
   story.lose(EventKind::kResolve, 0, 0, 1);
