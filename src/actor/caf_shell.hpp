@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "actor/actor.hpp"
+#include "base/hand_over.hpp"
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(seaway::Frame)
 
@@ -40,6 +41,7 @@ class CafShell final : public caf::event_based_actor {
 
   caf::behavior make_behavior() override {
     return {[this](const Frame& frame) {
+      base::take_over(this);
       if (actor_) actor_->receive(frame);
     }};
   }

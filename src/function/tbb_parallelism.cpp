@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/hand_over.hpp"
 
 namespace seaway::function {
 
@@ -72,10 +73,12 @@ void TbbParallelism::submit(std::function<void()> job) {
     arena_->waiting.push_back(std::move(job));
     ++arena_->jobs;
   }
+  base::hand_over(arena_.get());
   arena_->arena.enqueue([arena = arena_.get()] { arena->run_next(); });
 }
 
 void TbbParallelism::Arena::run_next() {
+  base::take_over(this);
   std::unique_lock lock(mutex);
   std::function<void()> job = std::move(waiting.front());
   waiting.pop_front();
