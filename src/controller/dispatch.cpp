@@ -112,7 +112,7 @@ void ControllerCore::run(ClientId client_id, const RunRequest& request) {
   }
   for (std::size_t i = 0; i < request.args.size(); ++i) {
     Array* array = find_array(request.args[i]);
-    if (array && !array->is_donated && array->tenant == client.tenant->id &&
+    if (array && array->has_handle && array->tenant == client.tenant->id &&
         (array->spec == &graph.parameters[i] || *array->spec == graph.parameters[i])) {
       ++array->references;
       run.args.push_back({request.args[i], array});
@@ -126,6 +126,10 @@ void ControllerCore::run(ClientId client_id, const RunRequest& request) {
     } else if (array->is_donated) {
       wrong = invalid_argument(which + name +
                                " was donated to an earlier run; put or compute it again");
+    } else if (!array->has_handle) {
+      // Its island may have freed it, and takes no launch that names it.
+      wrong = invalid_argument(which + name +
+                               " was released before; release it behind the runs that read it");
     } else {
       wrong = invalid_argument(which + name + " is " + to_string(*array->spec) + ", wanted " +
                                to_string(graph.parameters[i]) + "; reshard it first");

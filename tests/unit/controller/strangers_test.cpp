@@ -57,6 +57,21 @@ TEST(Strangers, ARunIsNamedOnceAndBehindTheOnesBefore) {
             StatusCode::kInvalidArgument);
 }
 
+/// A run that reads it keeps its record, and its island may have freed it.
+TEST(Strangers, AnArrayIsNotNamedOnceItWasReleased) {
+  Waiting waiting;
+  ControllerWorld& world = waiting.world;
+  world.core.release(waiting.client, waiting.array);
+
+  EXPECT_EQ(waiting.run(waiting.open.run + 1, make_id(waiting.client, 90'000)),
+            StatusCode::kInvalidArgument);
+  world.core.fetch(waiting.client, waiting.array, 5);
+
+  const auto& fetched = world.core.outbox().client(waiting.client).fetched;
+  ASSERT_EQ(fetched.size(), 1u);
+  EXPECT_EQ(fetched[0].status.code(), StatusCode::kInvalidArgument);
+}
+
 TEST(Strangers, OutputsHaveNamesThatNothingHas) {
   Waiting waiting;
 
