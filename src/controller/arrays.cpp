@@ -126,9 +126,6 @@ void ControllerCore::fetch(ClientId client, ArrayId id, std::uint64_t request, F
   } else if (array->is_donated) {
     failure = invalid_argument("array " + std::to_string(sequence_of(id)) +
                                " was donated to a run; read that run's output instead");
-  } else if (!array->has_handle) {
-    failure = invalid_argument("array " + std::to_string(sequence_of(id)) +
-                               " was released before; release it behind what reads it");
   } else if (array->state == Array::State::kFailed) {
     failure = *array->failure;
   }
