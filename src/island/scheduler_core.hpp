@@ -148,7 +148,7 @@ class SchedulerCore {
   void forget_plan(const program::PartPlanPtr& plan);
 
   // What another process says is checked first; kProtocolError for what the above may not be told.
-  /// done(); that a gang is done twice is not found out.
+  /// done(); that a gang is done twice is found out if it makes an output of the part.
   Status check_done(Stamp stamp, std::uint32_t first, std::uint32_t last) const;
   Status check_spilled(ArrayId array) const;
   Status check_put(ArrayId array, const std::vector<DeviceId>& devices) const;

@@ -510,6 +510,19 @@ TEST(Queries, PlansThatNoPartUsesAreForgotten) {
   EXPECT_EQ(island.core.counters().finished, 100u);
 }
 
+/// The second time its output may be gone.
+TEST(Checks, RefuseAGangThatIsDoneTwice) {
+  Island island;
+  const auto plan = PlanMaker({0}).gangs(2).output(0, 10).make();
+  ASSERT_TRUE(island.launch(5, plan, {}, {7}).ok());
+
+  EXPECT_TRUE(island.core.check_done(5, 0, 1).ok());
+  island.core.done(5, 0, 1);
+
+  EXPECT_EQ(island.core.check_done(5, 0, 1).code(), StatusCode::kProtocolError);
+  EXPECT_TRUE(island.core.check_done(5, 1, 2).ok());
+}
+
 TEST(Checks, RefuseReportsThatNoHostCanMean) {
   Island island;
   ASSERT_TRUE(island.launch(5, PlanMaker({0}).gangs(2).make()).ok());
