@@ -206,7 +206,7 @@ void Silo::on_argument(Envelope& envelope) {
     const std::uint32_t place = place_of(envelope.call);
     const bool is_early = place >= seen.size() || seen[place] < uses_of(envelope.call);
     const std::pair key(envelope.from, envelope.call);
-    // Of two the first counts.
+    // The first argument of a call counts.
     if (is_early && !early_arguments_.contains(key) &&
         early_arguments_.size() < wiring_.limits.early_arguments_max) {
       auto early = std::make_unique<EarlyArgument>();

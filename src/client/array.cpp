@@ -80,7 +80,7 @@ Status Array::check_fetch(DType dtype) const {
 Status Array::no_memory() const {
   return resource_exhausted("to_host of " + to_string() + ": this process has no memory for its " +
                             std::to_string(type().bytes()) +
-                            " bytes; give to_host memory of your own, or fetch it in slices");
+                            " bytes; pass memory of your own to to_host, such as a mapped file");
 }
 
 std::shared_ptr<internal::Waiter> Array::waiter() const {

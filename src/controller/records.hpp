@@ -20,9 +20,8 @@ struct ControllerCore::Tenant {
   std::uint32_t weight = 1;
   /// Of one island.
   struct Share {
-    std::uint64_t used = 0;  // Device time stamped so far over weight, scaled: start-time fair.
-    std::uint64_t busy_in =
-        0;  // `idles` when it was served, unless nothing could be stamped since.
+    std::uint64_t used = 0;      // Device time stamped so far over weight, scaled: start-time fair.
+    std::uint64_t busy_in = 0;   // `idles` at the last stamp; 0: no run could be stamped since.
     std::uint64_t stuck_in = 0;  // The pump in which nothing more of it could be.
   };
   std::vector<Share> shares;
