@@ -69,12 +69,24 @@ struct ControllerActor::Decoder {
     return {};
   }
 
-  static void join(ControllerActor& self, wire::Join::Reader join) {
-    if (static_cast<Role>(join.getRole()) == Role::kHost) {
-      self.core_.host_joined(join.getIsland(), join.getEpoch());
-    } else {
-      self.core_.scheduler_joined(join.getIsland(), join.getEpoch());
+  /// One that is not there any more, or was never, cannot join.
+  static Status join(ControllerActor& self, wire::Join::Reader join) {
+    const auto role = static_cast<Role>(join.getRole());
+    const IslandId island = join.getIsland();
+    const auto life = self.lives_.find({role, island});
+    if (life == self.lives_.end() || life->second != join.getEpoch()) {
+      return protocol_error("the " + std::string(role == Role::kHost ? "host" : "scheduler") +
+                            " of island " + std::to_string(island) + " has joined in life " +
+                            std::to_string(join.getEpoch()) +
+                            ", and the one that is connected is in life " +
+                            std::to_string(life == self.lives_.end() ? 0 : life->second));
     }
+    if (role == Role::kHost) {
+      self.core_.host_joined(island, join.getEpoch());
+    } else {
+      self.core_.scheduler_joined(island, join.getEpoch());
+    }
+    return {};
   }
 
   static void complaint(ControllerActor& self, wire::Complaint::Reader complaint) {
@@ -94,10 +106,15 @@ struct ControllerActor::Decoder {
     }
   }
 
-  /// Whoever is there says so himself.
+  /// Whoever is there joins by himself.
   static void peer(ControllerActor& self, wire::Peer::Reader peer) {
-    if (!peer.getLost()) return;
-    switch (static_cast<Role>(peer.getRole())) {
+    const auto role = static_cast<Role>(peer.getRole());
+    if (!peer.getLost()) {
+      if (role != Role::kClient) self.lives_[{role, peer.getIndex()}] = peer.getEpoch();
+      return;
+    }
+    self.lives_.erase({role, peer.getIndex()});
+    switch (role) {
       case Role::kHost:
         return self.core_.host_lost(peer.getIndex(), peer.getMessage().cStr());
       case Role::kIsland:
@@ -248,8 +265,9 @@ void ControllerActor::handle(const Frame& frame) {
         for (const std::uint64_t array : message.getArrived()) core_.arrived(array);
         break;
       case Message::JOIN:
-        Decoder::join(*this, message.getJoin());
-        break;
+        from = static_cast<Role>(message.getJoin().getRole());
+        index = message.getJoin().getIsland();
+        return Decoder::join(*this, message.getJoin());
       case Message::COMPLAINT:
         Decoder::complaint(*this, message.getComplaint());
         break;

@@ -92,6 +92,8 @@ class ControllerActor final : public actor::Actor {
   /// Of each island: how often it was spoken to, above the life of this controller: a host that
   /// hears another one waits for no turn of the one before.
   std::vector<std::uint64_t> turns_;
+  /// The life in which each scheduler and host is connected.
+  std::map<std::pair<actor::Role, IslandId>, std::uint32_t> lives_;
 };
 
 }  // namespace seaway::controller

@@ -91,5 +91,53 @@ TEST(ControllerActor, EndsTheSessionOfAClientThatSendsTooMuchWhileItsProgramIsDe
   EXPECT_EQ(refusals.size(), 1u);
 }
 
+TEST(ControllerActor, LetsNobodyJoinInALifeThatIsNotConnected) {
+  FakeBinder binder;
+  ManualClock clock;
+  events::EventStream events{64};
+  actor::Router router;
+  std::vector<std::pair<Role, std::uint32_t>> refused;
+  router.set_elsewhere([](Role, std::uint32_t, const Frame&, transport::Lane) {});
+  router.on_malformed([&refused](Role role, std::uint32_t island, const Status& why) {
+    EXPECT_EQ(why.code(), StatusCode::kProtocolError);
+    refused.emplace_back(role, island);
+  });
+  ControllerActor controller(ControllerWorld::with_defaults({.islands = 2, .has_members = true}),
+                             binder, router, clock, events);
+  const auto tell = [&controller](Role role, std::uint32_t life, bool is_lost) {
+    wire::FrameBuilder builder;
+    auto peer = builder.init_root<Message>().initPeer();
+    peer.setRole(static_cast<std::uint8_t>(role));
+    peer.setIndex(1);
+    peer.setEpoch(life);
+    peer.setLost(is_lost);
+    controller.receive(builder.finish());
+  };
+  const auto join = [&controller](Role role, std::uint32_t life) {
+    wire::FrameBuilder builder;
+    auto joined = builder.init_root<Message>().initJoin();
+    joined.setRole(static_cast<std::uint8_t>(role));
+    joined.setIsland(1);
+    joined.setEpoch(life);
+    controller.receive(builder.finish());
+  };
+
+  join(Role::kHost, 3);
+  tell(Role::kHost, 3, false);
+  tell(Role::kIsland, 4, false);
+  join(Role::kHost, 4);
+  join(Role::kIsland, 3);
+  EXPECT_EQ(refused, (std::vector<std::pair<Role, std::uint32_t>>{
+                         {Role::kHost, 1}, {Role::kHost, 1}, {Role::kIsland, 1}}));
+  EXPECT_FALSE(controller.core().has_host(1));
+  join(Role::kHost, 3);
+  EXPECT_TRUE(controller.core().has_host(1));
+
+  tell(Role::kHost, 3, true);
+  join(Role::kHost, 3);
+  EXPECT_EQ(refused.size(), 4u);
+  EXPECT_FALSE(controller.core().has_host(1));
+}
+
 }  // namespace
 }  // namespace seaway::controller
