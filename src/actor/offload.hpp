@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <functional>
 
+#include "actor/held_frames.hpp"
+
 namespace seaway::actor {
 
 /// Runs `work` on another thread, and then `then` on the control thread, never within the call. A
@@ -17,6 +19,7 @@ struct OffloadOptions {
   Offload offload = {};  // Empty: all is done within the call.
   std::size_t frame_bytes_min = std::size_t{4} << 20;
   std::size_t nodes_min = 20'000;
+  HeldLimits held = {};  // Of what waits for one piece of work: see OrderedOffload.
 
   bool takes_frame(std::size_t bytes) const { return offload && bytes >= frame_bytes_min; }
   bool takes_nodes(std::size_t nodes) const { return offload && nodes >= nodes_min; }

@@ -163,7 +163,7 @@ bool ControllerActor::waits(const Frame& frame) {
   const Status status = wire::read_frame<Message>(frame, [&](Message::Reader message) {
     const auto found = waiting_.find(message.getClient());
     is_waiting = message.getClient() != 0 && found != waiting_.end();
-    if (is_waiting) append(message.getClient(), found->second, frame);
+    if (is_waiting) hold(message.getClient(), found->second, frame);
     const bool is_loss = message.isPeer() && message.getPeer().getLost() &&
                          message.getPeer().getRole() == static_cast<std::uint8_t>(Role::kClient);
     if (is_loss) waiting_.erase(message.getPeer().getIndex());
@@ -173,18 +173,13 @@ bool ControllerActor::waits(const Frame& frame) {
 }
 
 /// Above the limits the session of the client ends.
-void ControllerActor::append(ClientId client, Waiting& waiting, const Frame& frame) {
-  waiting.frames.push_back(frame);
-  waiting.bytes += frame.size_bytes();
-  if (waiting.frames.size() <= kWaitingFramesMax && waiting.bytes <= kWaitingBytesMax) return;
-  router_.malformed(
-      Role::kClient, client,
-      resource_exhausted(
-          "client " + std::to_string(client) + " has sent " +
-          std::to_string(waiting.frames.size()) + " frames of " + std::to_string(waiting.bytes) +
-          " bytes while its program or function is decoded; the limits are " +
-          std::to_string(kWaitingFramesMax) + " and " + std::to_string(kWaitingBytesMax) +
-          ": send fewer large programs and functions at once"));
+void ControllerActor::hold(ClientId client, actor::HeldFrames& waiting, const Frame& frame) {
+  const Status held = waiting.hold(frame);
+  if (held.ok()) return;
+  router_.malformed(Role::kClient, client,
+                    resource_exhausted("a program or function of client " + std::to_string(client) +
+                                       " is decoded, and behind it " + held.message() +
+                                       ": send fewer large programs and functions at once"));
   waiting_.erase(client);
 }
 
@@ -379,7 +374,7 @@ void ControllerActor::decode(ClientId client, const Frame& frame, std::function<
                      auto waiting = waiting_.extract(client);
                      if (waiting.empty()) return;  // The client is gone.
                      end(*decoded);
-                     for (const Frame& next : waiting.mapped().frames) receive(next);
+                     for (auto& held = waiting.mapped(); !held.empty();) receive(held.pop());
                      idle();
                    });
 }

@@ -2,15 +2,16 @@
 
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actor/actor.hpp"
 #include "actor/engine.hpp"
+#include "actor/held_frames.hpp"
 #include "actor/router.hpp"
 #include "controller/controller_core.hpp"
 
@@ -51,8 +52,7 @@ class ControllerActor final : public actor::Actor {
   void decode(ClientId client, const Frame& frame, std::function<Status()> decode,
               std::function<void()> add);
   bool waits(const Frame& frame);
-  struct Waiting;
-  void append(ClientId client, Waiting& waiting, const Frame& frame);
+  void hold(ClientId client, actor::HeldFrames& waiting, const Frame& frame);
   void handle(const Frame& frame);
   void flush_island(IslandId island);
   void say_all(IslandId island);
@@ -73,14 +73,8 @@ class ControllerActor final : public actor::Actor {
   bool has_looked_ = false;
   RunRequest request_;
   const actor::OffloadOptions offload_;
-  /// Frames that a client has sent while its program or function is decoded.
-  static constexpr std::size_t kWaitingFramesMax = 65'536;
-  static constexpr std::size_t kWaitingBytesMax = 2 * transport::kUserFrameBytesMax;
-  struct Waiting {
-    std::deque<Frame> frames;
-    std::size_t bytes = 0;
-  };
-  std::map<ClientId, Waiting> waiting_;
+  /// What a client has sent while its program or function is decoded.
+  std::map<ClientId, actor::HeldFrames> waiting_;
   ControllerCore core_;
   const std::uint32_t islands_;
   actor::Engine* engine_ = nullptr;

@@ -197,72 +197,61 @@ HostActor::HostActor(HostCore::Options options, HostWiring wiring, Backend& back
     : wiring_(std::move(wiring)),
       backend_(backend),
       core_(options, backend, wiring_.bulk, wiring_.engine.clock(), wiring_.events, wiring_.near,
-            wiring_.data, wiring_.spill) {
+            wiring_.data, wiring_.spill),
+      preparing_(
+          wiring_.offload, [this](const Frame& frame) { receive(frame); }, [this] { idle(); }) {
   core_.watch_spill([this] { idle(); });
   backend_.watch(
       [this](DeviceId device, const std::string& cause) { core_.lose_device(device, cause); });
 }
 
 void HostActor::receive(const Frame& frame) {
-  if (is_preparing_ && !is_of_client(frame)) {
-    behind_plan_.push_back(frame);
-    return;
-  }
+  if (preparing_.is_busy() && !is_of_client(frame)) return preparing_.hold(frame);
   if (core_.options().is_process && is_early(frame)) {
-    early_.push_back(frame);
-    return;
+    const Status held = early_.hold(frame);
+    if (held.ok()) return;
+    // The two begin anew, and speak of nothing in here.
+    early_ = actor::HeldFrames();
+    return wiring_.router.malformed(
+        Role::kIsland, core_.options().island,
+        resource_exhausted("the scheduler speaks of turns that this host has not heard of: " +
+                           held.message()));
   }
   handle(frame);
   handle_early();
 }
 
 void HostActor::handle_early() {
-  while (!is_preparing_ && !early_.empty() && !is_early(early_.front())) {
-    const Frame next = std::move(early_.front());
-    early_.pop_front();
-    handle(next);
+  while (!preparing_.is_busy() && !early_.empty() && !is_early(early_.front())) {
+    handle(early_.pop());
   }
 }
 
 Status HostActor::define_plan(const Frame& frame, std::size_t bytes) {
-  if (!wiring_.offload.takes_frame(bytes)) {
+  if (!preparing_.takes_frame(bytes)) {
     auto part = program::decode_plan_frame(frame);
     if (!part.ok()) return part.status();
     core_.define_plan(std::move(part).value());
     return {};
   }
   SEAWAY_PROBE("a host prepares a plan away from its control thread");
-  is_preparing_ = true;
-  using Made = Result<std::unique_ptr<HostPlan>>;
-  const auto made = std::make_shared<Made>(std::unique_ptr<HostPlan>());
-  // It holds functions, which are let go of on the control thread.
-  const auto make = std::make_shared<PlanMaker>(core_.plan_maker());
-  wiring_.offload.offload(
-      [frame, made, make] {
-        auto part = program::decode_plan_frame(frame);
-        *made = part.ok() ? (*make)(std::move(part).value()) : Made(part.status());
-      },
-      [this, made, make] {
-        *make = nullptr;
-        end_plan(std::move(*made));
-      });
+  preparing_.begin([this, frame, make = core_.plan_maker()] {
+    using Made = Result<std::unique_ptr<HostPlan>>;
+    auto part = program::decode_plan_frame(frame);
+    const auto made =
+        std::make_shared<Made>(part.ok() ? make(std::move(part).value()) : Made(part.status()));
+    return [this, made] { add_plan(std::move(*made)); };
+  });
   return {};
 }
 
-void HostActor::end_plan(Result<std::unique_ptr<HostPlan>> plan) {
-  is_preparing_ = false;
+void HostActor::add_plan(Result<std::unique_ptr<HostPlan>> plan) {
   if (plan.ok()) {
     core_.add_plan(std::move(plan).value());
   } else {
     wiring_.router.malformed(Role::kController, 0, plan.status());
   }
   handle_early();
-  for (std::deque<Frame> frames = std::exchange(behind_plan_, {}); !frames.empty();) {
-    const Frame frame = std::move(frames.front());
-    frames.pop_front();
-    receive(frame);
-  }
-  idle();
 }
 
 /// Whether the scheduler has heard more of the controller than this host, and says so by what it

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,7 +10,9 @@
 
 #include "actor/actor.hpp"
 #include "actor/engine.hpp"
+#include "actor/held_frames.hpp"
 #include "actor/offload.hpp"
+#include "actor/ordered_offload.hpp"
 #include "actor/router.hpp"
 #include "device/function_messages.hpp"
 #include "device/host_core.hpp"
@@ -60,7 +61,7 @@ class HostActor final : public actor::Actor {
 
   Status define_function(const Frame& frame);
   Status define_plan(const Frame& frame, std::size_t bytes);
-  void end_plan(Result<std::unique_ptr<HostPlan>> plan);
+  void add_plan(Result<std::unique_ptr<HostPlan>> plan);
   void handle_early();
   void end_compilation(const std::optional<Compilations::Ended>& ended, FunctionId function);
   Status take_answers(const Frame& frame);
@@ -92,11 +93,10 @@ class HostActor final : public actor::Actor {
   std::uint32_t view_ = 0;     // Of the island; orders of another one are not followed.
   bool is_view_over_ = false;  // Words of it were lost: the next one is near.
   std::uint64_t turn_ = 0;     // Of the controller, up to which all has been heard;
-  std::deque<Frame> early_;    // what the scheduler says behind later ones waits.
+  actor::HeldFrames early_;    // what the scheduler says behind later ones waits.
   /// A plan is being prepared on another thread. Messages of clients are handled meanwhile, all
-  /// others wait. The queue has no limit of its own: its senders are roles of the cluster.
-  bool is_preparing_ = false;
-  std::deque<Frame> behind_plan_;
+  /// others wait.
+  actor::OrderedOffload preparing_;
   std::map<HostId, Stamp> said_;  // The newest that a peer was told of, in this conversation.
   /// One timer for all gangs that run beside this thread: at the time when the first is over its
   /// time, or before.

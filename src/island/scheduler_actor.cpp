@@ -78,7 +78,7 @@ struct SchedulerActor::Decoder {
     self.exists_.clear();
     self.finished_.clear();
     self.failed_.clear();
-    std::erase_if(self.held_, [](const Frame& frame) { return !is_of_peer(frame); });
+    self.held_.drop_if([](const Frame& frame) { return !is_of_peer(frame); });
     self.launches_.clear();
     self.named_.clear();
     std::set<PlanId> plans;
@@ -244,34 +244,39 @@ SchedulerActor::SchedulerActor(IslandId island, const CoreOptions& options, acto
       clock_(clock),
       events_(events),
       core_(options),
-      is_process_(is_process) {}
+      is_process_(is_process) {
+  use({});
+}
+
+void SchedulerActor::use(actor::OffloadOptions offload) {
+  decoding_ = std::make_unique<actor::OrderedOffload>(
+      std::move(offload), [this](const Frame& frame) { receive(frame); }, [this] { idle(); });
+}
 
 void SchedulerActor::receive(const Frame& frame) {
-  if (is_decoding_) {
-    behind_plan_.push_back(frame);
-    return;
-  }
+  if (decoding_->is_busy()) return decoding_->hold(frame);
   handle(frame);
+}
+
+/// Above the limit this scheduler begins a new life, and all that it waits for is said again.
+void SchedulerActor::hold(actor::HeldFrames& frames, const Frame& frame) {
+  const Status held = frames.hold(frame);
+  if (held.ok()) return;
+  router_.malformed(Role::kController, 0,
+                    resource_exhausted("the scheduler of island " + std::to_string(island_) +
+                                       " waits for a view: " + held.message()));
 }
 
 /// Before a view all plans come again.
 void SchedulerActor::define_plan(PlanId plan, const Frame& frame) {
   if (plans_.contains(plan)) return;
-  if (!offload_.takes_frame(frame.size_bytes())) return add_plan(program::decode_plan_frame(frame));
+  if (!decoding_->takes_frame(frame.size_bytes())) {
+    return add_plan(program::decode_plan_frame(frame));
+  }
   SEAWAY_PROBE("a scheduler decodes a plan away from its control thread");
-  is_decoding_ = true;
-  const auto read = std::make_shared<Result<program::PartPlanPtr>>(program::PartPlanPtr());
-  offload_.offload([frame, read] { *read = program::decode_plan_frame(frame); },
-                   [this, read] {
-                     is_decoding_ = false;
-                     add_plan(std::move(*read));
-                     for (auto frames = std::exchange(behind_plan_, {}); !frames.empty();) {
-                       const Frame next = std::move(frames.front());
-                       frames.pop_front();
-                       receive(next);
-                     }
-                     idle();
-                   });
+  decoding_->begin([this, frame] {
+    return [this, plan = program::decode_plan_frame(frame)] { add_plan(plan); };
+  });
 }
 
 void SchedulerActor::add_plan(Result<program::PartPlanPtr> plan) {
@@ -303,8 +308,7 @@ void SchedulerActor::restore(const Snapshot& snapshot) {
   launches_.clear();
   named_.clear();
   take_actions();
-  const std::vector<Frame> held = std::move(held_);
-  for (const Frame& frame : held) handle(frame);
+  for (actor::HeldFrames held = held_.take(); !held.empty();) handle(held.pop());
 }
 
 void SchedulerActor::handle(const Frame& frame) {
@@ -324,11 +328,11 @@ void SchedulerActor::handle(const Frame& frame) {
         break;
       default:
         if (message.which() == Message::DONES && message.getInView() > view_) {
-          early_.push_back(frame);
+          hold(early_, frame);
           return Status();
         }
         if (is_waiting_) {
-          held_.push_back(frame);
+          hold(held_, frame);
           return Status();
         }
     }
@@ -338,11 +342,11 @@ void SchedulerActor::handle(const Frame& frame) {
         return Status();
       case Message::VIEW:
         if (Status status = Decoder::view(*this, message.getView()); !status.ok()) return status;
-        for (const Frame& early : std::exchange(early_, {})) handle(early);
+        for (actor::HeldFrames early = early_.take(); !early.empty();) handle(early.pop());
         return Status();
       case Message::ISLAND_STATE:
         if (message.getIslandState().getNumber() > view_) {
-          early_.push_back(frame);
+          hold(early_, frame);
         } else {
           Decoder::state(*this, message.getIslandState());
         }

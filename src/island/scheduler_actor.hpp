@@ -2,12 +2,14 @@
 
 #pragma once
 
-#include <deque>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "actor/actor.hpp"
+#include "actor/held_frames.hpp"
 #include "actor/offload.hpp"
+#include "actor/ordered_offload.hpp"
 #include "actor/router.hpp"
 #include "base/clock.hpp"
 #include "events/event_stream.hpp"
@@ -26,7 +28,7 @@ class SchedulerActor final : public actor::Actor {
   void receive(const Frame& frame) override;
   void idle() override;
   /// Plans of many gangs are decoded so from now on.
-  void use(actor::OffloadOptions offload) { offload_ = std::move(offload); }
+  void use(actor::OffloadOptions offload);
 
   const SchedulerCore& core() const { return core_; }
   /// Plans that launches may name.
@@ -51,6 +53,7 @@ class SchedulerActor final : public actor::Actor {
   void define_plan(PlanId plan, const Frame& frame);
   void add_plan(Result<program::PartPlanPtr> plan);
   void restore(const Snapshot& snapshot);
+  void hold(actor::HeldFrames& frames, const Frame& frame);
   void pass_on(const Frame& frame);
   void forget_plan(PlanId id);
   void doubt_host(const Status& why);
@@ -67,11 +70,8 @@ class SchedulerActor final : public actor::Actor {
   events::EventStream& events_;
   SchedulerCore core_;
   std::unordered_map<PlanId, program::PartPlanPtr> plans_;
-  actor::OffloadOptions offload_;
-  /// A plan is being decoded on another thread, and all messages wait. The queue has no limit of
-  /// its own: its senders are roles of the cluster.
-  bool is_decoding_ = false;
-  std::deque<Frame> behind_plan_;
+  /// A plan is being decoded on another thread, and all messages wait.
+  std::unique_ptr<actor::OrderedOffload> decoding_;
   std::uint64_t now_ns_ = 0;  // When the message that is being handled arrived.
   Launch launch_;             // The one that is being read.
   std::vector<Action> orders_, exists_, finished_;
@@ -82,8 +82,8 @@ class SchedulerActor final : public actor::Actor {
   bool is_view_over_ = false;     // Words of the host were lost in it: the next one is near.
   std::uint64_t turn_ = 0;        // Of the controller, that was heard of last.
   bool is_waiting_ = false;       // For what the host knows, in this view,
-  std::vector<Frame> held_;       // and what was said meanwhile.
-  std::vector<Frame> early_;      // Of the host, in a view that has not come yet.
+  actor::HeldFrames held_;        // and what was said meanwhile.
+  actor::HeldFrames early_;       // Of the host, in a view that has not come yet.
   std::vector<Launch> launches_;  // All that is unfinished, as the view began,
   std::vector<ArrayId> named_;    // and the arrays that may still be named.
   std::vector<Said> said_;        // To be said again to a peer that begins anew, while a part of

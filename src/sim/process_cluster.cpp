@@ -66,6 +66,15 @@ transport::FrameLaneOptions draw_control(std::uint64_t seed, const transport::Wi
   return control;
 }
 
+/// In half of all worlds work is offloaded, and in half of these hardly anything may wait for it.
+std::optional<actor::HeldLimits> draw_offload(std::uint64_t seed) {
+  RandomStream draws(seed, kOffloadStream);
+  if (draws.below(2) != 0) return std::nullopt;
+  actor::HeldLimits held;
+  if (draws.below(2) == 0) held.frames = 1 + draws.below(8);
+  return held;
+}
+
 /// In half of all worlds values are fetched, in most of these all of them.
 SimDataNetwork draw_data(std::uint64_t seed) {
   SimDataNetwork network{UINT64_MAX, 0, 0, RandomStream(seed, kDataStream), {}};
@@ -96,7 +105,7 @@ ProcessCluster::ProcessCluster(Options options, actor::SeededEngine& engine,
       data_(draw_data(options_.seed)),
       control_(draw_control(options_.seed, options_.faults.wires)),
       bulk_(draw_bulk(options_.seed, options_.faults.wires)),
-      offloads_(RandomStream(options_.seed, kOffloadStream).below(2) == 0),
+      offload_(draw_offload(options_.seed)),
       done_(kProcessFaultKinds) {
   data_.find = [this](HostId self, HostId peer) { return find_data(self, peer); };
   start({Role::kController, 0});
@@ -225,7 +234,7 @@ void ProcessCluster::start(const RoleName& name) {
 /// In half of all worlds programs of a few nodes are prepared as long ones are: later, and while
 /// other things happen.
 actor::OffloadOptions ProcessCluster::offload(actor::Engine& engine) {
-  if (!offloads_) return {};
+  if (!offload_) return {};
   return {.offload =
               [this, &engine](std::function<void()> work, std::function<void()> then) {
                 engine.schedule(engine.clock().now_ns() + 1 + machines_.below(kPrepareNsMax),
@@ -235,7 +244,8 @@ actor::OffloadOptions ProcessCluster::offload(actor::Engine& engine) {
                                 });
               },
           .frame_bytes_min = 0,
-          .nodes_min = 0};
+          .nodes_min = 0,
+          .held = *offload_};
 }
 
 /// A host's memory is there for others as long as it lives; who has it keeps it. Some have little

@@ -150,7 +150,7 @@ class ProcessCluster {
   std::map<HostId, std::pair<std::uint32_t, transport::SharedRegion>> regions_;  // By life.
   SimDataNetwork data_;
   const transport::FrameLaneOptions control_, bulk_;
-  const bool offloads_;
+  const std::optional<actor::HeldLimits> offload_;  // Of what waits for work, which is offloaded.
   std::map<transport::ProcessId, Place> places_;
   std::map<std::pair<transport::ProcessId, transport::ProcessId>, int> blocks_;  // From, to.
   std::set<ClientId> ended_clients_, killed_clients_;

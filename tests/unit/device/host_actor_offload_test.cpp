@@ -99,5 +99,39 @@ TEST_F(HostOffload, ReceivesUploadsWhileAPlanIsPrepared) {
   EXPECT_EQ(host_.core().outbox().arrived, std::vector<ArrayId>{array});
 }
 
+TEST_F(HostOffload, PreparesAPlanAtOnceWhenTooMuchWaitsForIt) {
+  std::vector<actor::Role> refused;
+  router_.on_malformed(
+      [&refused](actor::Role role, std::uint32_t, const Status&) { refused.push_back(role); });
+  host_.receive(frame([](Message::Builder message) { message.initDefinePlan(); }));
+  const Frame turn = frame([](Message::Builder message) { message.setTurn(1); });
+  for (std::size_t i = 0; i < actor::HeldLimits{}.frames; ++i) host_.receive(turn);
+  EXPECT_TRUE(refused.empty());
+
+  host_.receive(turn);
+
+  EXPECT_EQ(refused, std::vector{actor::Role::kController});  // It was no plan.
+  end_next();
+  EXPECT_EQ(refused.size(), 1u);
+}
+
+TEST_F(HostOffload, BeginsAnewWithASchedulerThatSpeaksOfTurnsThatNeverCome) {
+  std::vector<std::pair<actor::Role, StatusCode>> refused;
+  router_.on_malformed([&refused](actor::Role role, std::uint32_t, const Status& why) {
+    refused.emplace_back(role, why.code());
+  });
+  const Frame orders = frame([](Message::Builder message) {
+    message.setAfterTurn(7);
+    message.initOrders(0);
+  });
+  for (std::size_t i = 0; i < actor::HeldLimits{}.frames; ++i) host_.receive(orders);
+  EXPECT_TRUE(refused.empty());
+
+  host_.receive(orders);
+
+  using Refused = std::pair<actor::Role, StatusCode>;
+  EXPECT_EQ(refused, std::vector{Refused(actor::Role::kIsland, StatusCode::kResourceExhausted)});
+}
+
 }  // namespace
 }  // namespace seaway::device

@@ -33,7 +33,7 @@ class View : public testing::Test {
       exists_ += role == actor::Role::kIsland;
     });
     router_.on_malformed([this](actor::Role role, std::uint32_t, const Status& why) {
-      EXPECT_EQ(why.code(), StatusCode::kProtocolError);
+      EXPECT_EQ(why.code(), lost_code_);
       lost_.push_back(role);
     });
   }
@@ -145,6 +145,7 @@ class View : public testing::Test {
 
   std::size_t arrays() const { return scheduler_.core().array_count(); }
 
+  StatusCode lost_code_ = StatusCode::kProtocolError;
   std::vector<actor::Role> lost_;  // Whose conversation was to end.
   std::uint32_t places_ = 0;
   std::uint32_t finished_ = 0;  // Parts, as the controller hears.
@@ -300,6 +301,15 @@ TEST_F(Batches, RoomEndsBehindAllLaunchesWhereNobodySaysWhen) {
   launch_three(false);
 
   EXPECT_EQ(heard_, " 1 2 3 -101 -102");
+}
+
+TEST_F(View, BeginsANewLifeWhenTooMuchWaitsForIt) {
+  lost_code_ = StatusCode::kResourceExhausted;
+  say_view(1);
+  for (std::size_t i = 0; i < actor::HeldLimits{}.frames; ++i) say_exists();
+  EXPECT_TRUE(lost_.empty());
+  say_exists();
+  EXPECT_EQ(lost_, std::vector{actor::Role::kController});
 }
 
 TEST_F(View, AnEdgeThatDoesNotExistIsWaitedFor) {
