@@ -38,8 +38,9 @@ class Turn {
 
 /// A number of its own for each actor, in order of spawning.
 std::uint64_t number_of(caf::resumable* job) {
-  const auto* const actor = dynamic_cast<caf::abstract_actor*>(job);
-  return actor == nullptr ? 0 : actor->id();
+  // A dynamic_cast took a quarter of the instructions of a simulated call.
+  if (job->subtype() != caf::resumable::scheduled_actor) return 0;
+  return static_cast<caf::scheduled_actor*>(job)->id();
 }
 
 }  // namespace

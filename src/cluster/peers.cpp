@@ -99,7 +99,7 @@ void Peers::meet(ProcessId process, RoleName name) {
   begin(process, peer);
   attach(process);
   wires_.connect(options_.self, process);
-  set_timer();
+  hasten_timer(peer);
 }
 
 void Peers::leave(ProcessId process) {
@@ -151,7 +151,7 @@ void Peers::attach(ProcessId process) {
                      if (!peer) return;
                      peer->conversation->disconnected();
                      connect_later(process, *peer);
-                     set_timer();
+                     hasten_timer(*peer);
                    });
                  },
                  [this, hear, process] {
@@ -233,7 +233,7 @@ void Peers::say(ProcessId process, Peer& peer, std::uint32_t channel, Frame fram
   }
   write(process, peer, time_ns);
   // What is due is never due sooner for it.
-  if (timer_ns_ == 0) set_timer();
+  if (timer_ns_ == 0) hasten_timer(peer);
 }
 
 std::vector<Peers::Stalled> Peers::stalled() const {
@@ -312,6 +312,7 @@ void Peers::drop_connection(ProcessId process, Peer& peer) {
   peer.conversation->disconnected();
   wires_.close(options_.self, process);
   connect_later(process, peer);
+  hasten_timer(peer);
 }
 
 /// What the conversation has to say is written, and what it has heard is delivered.
@@ -343,7 +344,7 @@ void Peers::turn(ProcessId process) {
     if (peer.conversation->has_ended()) lose(process, peer);
     if (!peer.is_absent || wires_.goes_on_looking()) connect_later(process, peer);
   }
-  set_timer();
+  hasten_timer(peer);
 }
 
 void Peers::write(ProcessId process, Peer& peer, std::uint64_t time_ns) {
@@ -395,21 +396,25 @@ void Peers::connect_later(ProcessId process, Peer& peer) {
                    }));
 }
 
-void Peers::set_timer() {
-  std::uint64_t due_ns = 0;
-  for (const auto& [process, peer] : peers_) {
-    const auto due = peer.conversation->due_ns();
-    if (due && (due_ns == 0 || *due < due_ns)) due_ns = std::max<std::uint64_t>(1, *due);
-  }
-  // A later one finds out by itself that it came too early.
-  if (due_ns == 0 || (timer_ns_ != 0 && timer_ns_ <= due_ns)) return;
-  if (timer_ns_ != 0) engine_.cancel(timer_);
+/// One timer for all peers, at the time when the first of them is due, or before. Only a peer that
+/// has changed can be due sooner.
+void Peers::hasten_timer(const Peer& peer) {
+  const auto due = peer.conversation->due_ns();
+  if (!due) return;
+  const std::uint64_t due_ns = std::max<std::uint64_t>(1, *due);
+  if (timer_ns_ != 0 && timer_ns_ <= due_ns) return;
+  if (timer_ns_ != 0 && !is_ticking_) engine_.cancel(timer_);
   timer_ns_ = due_ns;
-  timer_ = engine_.schedule(due_ns, guarded([this] { tick(); }));
+  if (!is_ticking_) begin_timer();
+}
+
+void Peers::begin_timer() {
+  timer_ = engine_.schedule(timer_ns_, guarded([this] { tick(); }));
 }
 
 void Peers::tick() {
   timer_ns_ = 0;
+  is_ticking_ = true;
   std::vector<ProcessId> all;
   for (const auto& [process, peer] : peers_) all.push_back(process);
   for (const ProcessId process : all) {
@@ -418,7 +423,8 @@ void Peers::tick() {
     peer->conversation->tick(now_ns());
     turn(process);
   }
-  set_timer();
+  is_ticking_ = false;
+  if (timer_ns_ != 0) begin_timer();
 }
 
 }  // namespace seaway::cluster

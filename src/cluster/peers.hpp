@@ -168,7 +168,8 @@ class Peers {
   void lose(transport::ProcessId process, Peer& peer);
   void drop_connection(transport::ProcessId process, Peer& peer);
   void connect_later(transport::ProcessId process, Peer& peer);
-  void set_timer();
+  void hasten_timer(const Peer& peer);
+  void begin_timer();
   void tick();
   /// Something that happens to this process: never when it has ended.
   std::function<void()> guarded(std::function<void()> work) const;
@@ -188,6 +189,7 @@ class Peers {
   std::size_t partial_bytes_ = 0;  // Sum over all clients.
   std::vector<std::byte> spare_;   // For what comes next.
   std::uint64_t timer_ns_ = 0;     // When the timer is due; 0: there is none.
+  bool is_ticking_ = false;        // It begins when all peers have had their turn.
   actor::TimerId timer_ = 0;
   Counts counts_;
   std::shared_ptr<bool> is_here_;
