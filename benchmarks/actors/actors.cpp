@@ -8,123 +8,13 @@
 #include <vector>
 
 #include "actor/timer_wheel.hpp"
-#include "benchmarks/actors/command.hpp"
+#include "benchmarks/actors/driver.hpp"
 #include "benchmarks/actors/raw_caf.hpp"
 #include "benchmarks/support/measure.hpp"
 #include "seaway/app.hpp"
 
 namespace seaway::benchmarks {
 namespace {
-
-class Server {
- public:
-  static void describe(ActorType<Server>& type) { type.on(&Server::handle).on(&Server::relay); }
-  explicit Server(const Self&) {}
-
-  Reply<Done> handle(Request<Command> request) {
-    const std::uint64_t sum = sum_of(*request);
-    return make<Done>([sum](Done::Builder done) { done.setNumber(sum); });
-  }
-  Reply<Done> relay(Request<Done> request) {
-    const std::uint64_t number = request->getNumber() + 1;
-    return make<Done>([number](Done::Builder done) { done.setNumber(number); });
-  }
-};
-
-class Sink {
- public:
-  static void describe(ActorType<Sink>& type) {
-    type.on(&Sink::take).on(&Sink::sum).mailbox_max(4096);
-  }
-  explicit Sink(const Self&) {}
-
-  void take(Request<Command> request) { sum_ += sum_of(*request); }
-  Reply<Done> sum(Request<Done>) {
-    return make<Done>([this](Done::Builder done) { done.setNumber(sum_); });
-  }
-
- private:
-  std::uint64_t sum_ = 0;
-};
-
-enum Kind : std::uint32_t { kCall, kSend, kBroadcast, kSleep, kChain };
-constexpr std::uint32_t kHops = 128;
-
-/// Calls `relays` in turn, each on the result of the one before, which is not there yet.
-auto chain_of(const ActorMesh<Server>& relays) {
-  auto last = relays.at(0).call(&Server::relay, [](Done::Builder done) { done.setNumber(0); });
-  for (std::uint32_t i = 1; i < kHops; ++i) last = relays.at(i).call(&Server::relay, last);
-  return last;
-}
-
-/// Measures from inside: one actor that asks others on its own host.
-class Driver {
- public:
-  static void describe(ActorType<Driver>& type) { type.on(&Driver::go); }
-  Driver(Self self, ActorMesh<Server> servers, ActorMesh<Sink> sinks)
-      : self_(std::move(self)),
-        servers_(std::move(servers)),
-        server_(servers_.at(0)),
-        sinks_(std::move(sinks)) {}
-
-  Task<Reply<Seconds>> go(Request<Go> request) {
-    const std::uint32_t count = request->getCount();
-    const std::uint64_t begin_ns = now_ns();
-    switch (request->getKind()) {
-      case kCall:
-        for (std::uint32_t i = count; i > 0; --i) {
-          const auto done = co_await server_.call(
-              &Server::handle, [i](Command::Builder command) { fill_command(command, i); });
-          if (!done.ok()) co_return done.status();
-        }
-        break;
-      case kSend: {
-        const ActorRef<Sink> sink = sinks_.at(0);
-        for (std::uint32_t i = 0; i < count; ++i) {
-          const Status sent =
-              sink.send(&Sink::take, [i](Command::Builder command) { fill_command(command, i); });
-          if (!sent.ok()) co_return sent;
-          if (i % 512 == 511) static_cast<void>(co_await sink.call(&Sink::sum));
-        }
-        static_cast<void>(co_await sink.call(&Sink::sum));
-        break;
-      }
-      case kBroadcast:
-        for (std::uint32_t i = 0; i < count; ++i) {
-          const Status sent = sinks_.broadcast(
-              &Sink::take, [i](Command::Builder command) { fill_command(command, i); });
-          if (!sent.ok()) co_return sent;
-          if (i % 4 == 3) static_cast<void>(co_await sinks_.at(sinks_.size() - 1).call(&Sink::sum));
-        }
-        static_cast<void>(co_await sinks_.at(sinks_.size() - 1).call(&Sink::sum));
-        break;
-      case kChain:
-        for (std::uint32_t i = 0; i < count; i += kHops) {
-          const auto end = co_await chain_of(servers_);
-          if (!end.ok()) co_return end.status();
-          if ((*end)->getNumber() != kHops) co_return invalid_argument("the chain lost a hop");
-        }
-        break;
-      case kSleep: {
-        std::vector<Future<void>> sleeps;
-        sleeps.reserve(count);
-        for (std::uint32_t i = 0; i < count; ++i) {
-          sleeps.push_back(self_.sleep(std::chrono::seconds(100) + std::chrono::milliseconds(i)));
-        }
-        for (Future<void>& sleep : sleeps) sleep.cancel();
-        break;
-      }
-    }
-    const auto elapsed_ns = static_cast<double>(now_ns() - begin_ns);
-    co_return make<Seconds>([=](Seconds::Builder m) { m.setNanoseconds(elapsed_ns / count); });
-  }
-
- private:
-  Self self_;
-  ActorMesh<Server> servers_;
-  ActorRef<Server> server_;
-  ActorMesh<Sink> sinks_;
-};
 
 /// Sums the numbers of its leaves: each actor asks ten children of its own.
 class Skynet {
@@ -204,7 +94,7 @@ class Bench {
   static constexpr std::uint32_t kMembers = 128;
 
   /// One round, in nanoseconds for each of `count`.
-  Result<double> drive(Kind kind, std::uint32_t count) {
+  Result<double> drive(Driver::Kind kind, std::uint32_t count) {
     const auto time = driver_
                           .call_one(&Driver::go,
                                     [=](Go::Builder go) {
@@ -241,7 +131,7 @@ class Bench {
 
   Status calls() {
     const auto both = compare([this] { return caf_call_ns(count(20000)); },
-                              [this] { return drive(kCall, count(20000)); });
+                              [this] { return drive(Driver::kCall, count(20000)); });
     if (!both.ok()) return both.status();
     add("actors.call_ns", both->own_ns, "ns");
     add("actors.raw_caf_call_ns", both->raw_ns, "ns");
@@ -251,13 +141,13 @@ class Bench {
 
   Status sends() {
     const auto one = compare([this] { return caf_broadcast_ns(1, count(20000)); },
-                             [this] { return drive(kSend, count(20000)); });
+                             [this] { return drive(Driver::kSend, count(20000)); });
     if (!one.ok()) return one.status();
     add("actors.oneway_ns", one->own_ns, "ns");
     add("actors.raw_caf_oneway_ns", one->raw_ns, "ns");
     add("actors.oneway_over_raw_caf", one->own_ns / one->raw_ns, "ratio", "1.25");
     const auto all = compare([this] { return caf_broadcast_ns(kMembers, count(400)); },
-                             [this] { return drive(kBroadcast, count(400)); });
+                             [this] { return drive(Driver::kBroadcast, count(400)); });
     if (!all.ok()) return all.status();
     const double member_ns = all->own_ns / kMembers;
     add("actors.broadcast_ns_per_member", member_ns, "ns");
@@ -271,7 +161,7 @@ class Bench {
     add("actors.deadline_ns", deadline_ns(pending, rounds()), "ns", "200");
     std::vector<double> sleeps_ns;
     for (int round = 0; round < rounds(); ++round) {
-      const auto ns = drive(kSleep, pending);
+      const auto ns = drive(Driver::kSleep, pending);
       if (!ns.ok()) return ns.status();
       sleeps_ns.push_back(*ns);
     }
@@ -282,8 +172,8 @@ class Bench {
   /// 128 calls of an actor, each on the result of the one before; and the same from a client, whose
   /// thread and the worker take turns on the core.
   Status chain() {
-    const auto both = compare([this] { return drive(kSend, kHops * 16).value(); },
-                              [this] { return drive(kChain, kHops * 16); });
+    const auto both = compare([this] { return drive(Driver::kSend, kHops * 16).value(); },
+                              [this] { return drive(Driver::kChain, kHops * 16); });
     if (!both.ok()) return both.status();
     auto params = params_;
     params.emplace_back("caller", "actor");
