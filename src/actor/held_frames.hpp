@@ -1,4 +1,4 @@
-// HeldFrames: what a role has heard and cannot handle yet, in order and up to a limit.
+// HeldFrames: a bounded queue of frames that a role has received and cannot handle yet.
 
 #pragma once
 
@@ -18,7 +18,7 @@ struct HeldLimits {
   std::size_t bytes = 2 * limits::kFrameBytes.max;
 };
 
-/// Frames in the order in which they were heard. Constant time for each call.
+/// First in, first out. Each call takes constant time, except for drop_if().
 class HeldFrames {
  public:
   explicit HeldFrames(HeldLimits limits = {}) : limits_(limits) {}
@@ -45,14 +45,14 @@ class HeldFrames {
     return frame;
   }
 
-  /// All of them. None is held any more.
+  /// Removes all frames from this queue and returns them.
   HeldFrames take() { return std::exchange(*this, HeldFrames(limits_)); }
 
-  /// Lets go of those of which `is_meant(frame)` is true.
+  /// Drops each frame for which `is_dropped(frame)` is true. O(frames).
   template <typename Predicate>
-  void drop_if(Predicate is_meant) {
+  void drop_if(Predicate is_dropped) {
     std::erase_if(frames_, [&](const Frame& frame) {
-      const bool drops = is_meant(frame);
+      const bool drops = is_dropped(frame);
       if (drops) bytes_ -= frame.size_bytes();
       return drops;
     });

@@ -12,16 +12,16 @@
 
 namespace seaway::actor {
 
-/// One piece of work of a role at a time. What the role hears meanwhile waits for it, unless the
-/// role says otherwise. The control thread only.
+/// Runs one piece of a role's work at a time on another thread, and queues the frames that the role
+/// passes to hold() meanwhile. Control thread only.
 class OrderedOffload {
  public:
-  /// Called on any thread; what it returns is called on the control thread. It may be called twice
-  /// at once, and does the same each time.
+  /// Called on any thread; the returned function is called on the control thread. Work may run on
+  /// two threads at once, and has the same result on both.
   using Work = std::function<std::function<void()>()>;
 
-  /// `receive` hears the frames that waited, in their order, and may begin the next work; `idle` is
-  /// called when a piece of work is over. Both are called as long as this lives.
+  /// `receive` is called with the queued frames in their order, and may begin the next work; `idle`
+  /// is called when a piece of work has ended. What both refer to outlives this object.
   OrderedOffload(OffloadOptions options, std::function<void(const Frame&)> receive,
                  std::function<void()> idle);
 
@@ -31,8 +31,8 @@ class OrderedOffload {
   /// Requires that it is not busy.
   void begin(Work work);
 
-  /// `frame` waits. When too much waits, the work is done here and now: the control thread stands
-  /// still for it, and nobody loses anything. Requires that it is busy.
+  /// Queues `frame`. Above OffloadOptions::held the work runs within this call, which blocks the
+  /// control thread, and no frame is lost. Requires that it is busy.
   void hold(const Frame& frame);
 
  private:

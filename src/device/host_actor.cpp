@@ -210,7 +210,7 @@ void HostActor::receive(const Frame& frame) {
   if (core_.options().is_process && is_early(frame)) {
     const Status held = early_.hold(frame);
     if (held.ok()) return;
-    // The two begin anew, and speak of nothing in here.
+    // Frames of a connection that ends mean nothing in the next one.
     early_ = actor::HeldFrames();
     return wiring_.router.malformed(
         Role::kIsland, core_.options().island,

@@ -258,10 +258,12 @@ void SchedulerActor::receive(const Frame& frame) {
   handle(frame);
 }
 
-/// Above the limit this scheduler begins a new life, and all that it waits for is said again.
+/// Above the limit this scheduler begins a new life: controller, host and peers send everything
+/// that it waits for again.
 void SchedulerActor::hold(actor::HeldFrames& frames, const Frame& frame) {
   const Status held = frames.hold(frame);
   if (held.ok()) return;
+  frames = actor::HeldFrames();
   router_.malformed(Role::kController, 0,
                     resource_exhausted("the scheduler of island " + std::to_string(island_) +
                                        " waits for a view: " + held.message()));
