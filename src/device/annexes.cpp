@@ -105,6 +105,7 @@ void Annexes::write(const Room& room, std::uint64_t offset, std::uint64_t bytes,
 
 std::uint64_t Annexes::ask(const std::shared_ptr<Errand>& errand, Question question) {
   ++errand->open;
+  if (question.gang != 0) ++of_gangs_[{question.host, question.gang}];
   question.errand = errand;
   questions_[++last_ticket_] = std::move(question);
   return last_ticket_;
@@ -112,10 +113,11 @@ std::uint64_t Annexes::ask(const std::shared_ptr<Errand>& errand, Question quest
 
 /// `to`: where the range's first byte of shard 0 belongs.
 ReadRoom Annexes::ask_for(const std::shared_ptr<Errand>& errand, std::uint32_t host,
-                          const RoomRange& range, function::ShardedBuffer to, bool is_steady) {
+                          const RoomRange& range, function::ShardedBuffer to, bool is_steady,
+                          std::uint64_t gang) {
   const bool may_be_lent =
       is_steady && is_worth_lending(range) && near_.memory->reads(near_.peer(host));
-  return {ask(errand, {nullptr, host, range, to}), range, may_be_lent};
+  return {ask(errand, {nullptr, host, range, to, gang}), range, may_be_lent};
 }
 
 void Annexes::read(const Room& room, std::uint64_t offset, std::uint64_t bytes,
@@ -138,12 +140,12 @@ void Annexes::run(RunGang run, const std::vector<Wanted>& wanted, Done done) {
                    [&](std::uint32_t host, const RoomRange& range) {
                      const function::ShardedBuffer behind{one.to.base + (range.offset - one.offset),
                                                           one.to.stride};
-                     reads[host].push_back(ask_for(errand, host, range, behind, true));
+                     reads[host].push_back(ask_for(errand, host, range, behind, true, run.gang));
                    });
   }
   for (const HostShare& share : run.hosts) {
     if (share.host == 0) continue;
-    run.ticket = ask(errand, {nullptr, share.host, {}, {}});
+    run.ticket = ask(errand, {nullptr, share.host, {}, {}, run.gang, true, run.behind});
     run.reads = std::move(reads[share.host]);
     outbox_[share.host].emplace_back(run);
   }
@@ -190,15 +192,33 @@ Status Annexes::answer(AnnexAnswer answer) {
     return protocol_error("ticket " + std::to_string(answer.ticket) + " is of no question");
   }
   const Question& question = found->second;
+  if (Status status = check_order(question); !status.ok()) return status;
   if (answer.status.ok()) {
     Status status = take_data(question, answer);
     if (status.code() == StatusCode::kProtocolError) return status;
     answer.status = std::move(status);
   }
   const std::shared_ptr<Errand> errand = question.errand;
+  const auto of_gang = of_gangs_.find({question.host, question.gang});
+  if (of_gang != of_gangs_.end() && --of_gang->second == 0) of_gangs_.erase(of_gang);
   questions_.erase(found);
   if (errand->status.ok()) errand->status = std::move(answer.status);
   if (--errand->open == 0) errand->done(errand->status);
+  return {};
+}
+
+/// Gangs that run behind each other are over in this order on each host.
+Status Annexes::check_order(const Question& question) const {
+  if (!question.is_end) return {};
+  const std::string gang = "host " + std::to_string(question.host) + " ends gang " +
+                           std::to_string(question.gang) + " before ";
+  if (const std::size_t open = of_gangs_.at({question.host, question.gang}); open > 1) {
+    return protocol_error(gang + std::to_string(open - 1) + " reads of what it has made");
+  }
+  if (question.behind != 0 && of_gangs_.contains({question.host, question.behind})) {
+    return protocol_error(gang + "gang " + std::to_string(question.behind) +
+                          ", behind which it runs");
+  }
   return {};
 }
 

@@ -99,7 +99,8 @@ class Annexes {
       FunctionId id, std::shared_ptr<const function::Executable> executable);
 
   /// What an annex has answered. Errors: kProtocolError when nothing was asked with that ticket, or
-  /// it is not as many bytes as were asked for, or more was copied than was lent.
+  /// it is not as many bytes as were asked for, or more was copied than was lent, or a gang ends
+  /// before what it has made was read or before the gang that it runs behind.
   Status answer(AnnexAnswer answer);
 
   /// What is to be said, to hosts 1, 2, ..; the caller takes it.
@@ -122,6 +123,9 @@ class Annexes {
     std::uint32_t host = 0;      // Whose answer it is.
     RoomRange range;             // Of a read,
     function::ShardedBuffer to;  // at the range's offset.
+    std::uint64_t gang = 0;      // Of the end of a gang, and of what is read at it; else 0.
+    bool is_end = false;         // Of `gang`,
+    std::uint64_t behind = 0;    // which runs behind this one; 0: behind none.
   };
 
   std::uint32_t host_of(DeviceId device) const { return device / devices_per_host_; }
@@ -135,7 +139,9 @@ class Annexes {
 
   std::uint64_t ask(const std::shared_ptr<Errand>& errand, Question question);
   ReadRoom ask_for(const std::shared_ptr<Errand>& errand, std::uint32_t host,
-                   const RoomRange& range, function::ShardedBuffer to, bool is_steady);
+                   const RoomRange& range, function::ShardedBuffer to, bool is_steady,
+                   std::uint64_t gang = 0);
+  Status check_order(const Question& question) const;
   bool is_worth_lending(const RoomRange& range) const;
   Lending& lending(std::uint32_t host);
   Status take_news(const AnnexAnswer::News& news);
@@ -152,7 +158,9 @@ class Annexes {
   RoomId last_room_ = 0;
   std::uint64_t last_ticket_ = 0;
   std::map<std::uint64_t, Question> questions_;  // By ticket.
-  std::map<std::uint32_t, Lending> lendings_;    // By host.
+  /// By host and gang: how many of the questions are about it.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> of_gangs_;
+  std::map<std::uint32_t, Lending> lendings_;  // By host.
   std::map<std::uint32_t, std::vector<AnnexOrder>> outbox_;
   /// Functions may be let go of when this has ended.
   std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);
