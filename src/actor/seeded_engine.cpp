@@ -125,12 +125,12 @@ class SeededEngineImpl final : public SeededEngine, public Gated {
   /// All that could run now, in an order that repeats.
   void collect() {
     candidates_.clear();
-    for (SimulatedProcess* one : thread_.processes) one->collect(candidates_);
+    for (SimulatedProcess* one : thread_.living) one->collect(candidates_);
   }
 
   std::optional<std::uint64_t> next_timer_ns() const {
     std::optional<std::uint64_t> first_ns;
-    for (SimulatedProcess* one : thread_.processes) {
+    for (const SimulatedProcess* one : thread_.living) {
       const auto next_ns = one->next_ns();
       if (next_ns && (!first_ns || *next_ns < *first_ns)) first_ns = next_ns;
     }

@@ -105,6 +105,7 @@ SimulatedProcess::SimulatedProcess(SimulatedThread& thread, std::string name)
       caf_(std::make_unique<Caf>()) {
   ++thread_.last_process;
   thread_.processes.push_back(this);
+  thread_.living.push_back(this);
 }
 
 SimulatedProcess::~SimulatedProcess() {
@@ -194,7 +195,7 @@ void SimulatedProcess::yield() {
 // Stepping.
 
 void SimulatedProcess::collect(std::vector<Candidate>& candidates) {
-  if (is_paused_ || !is_alive()) return;
+  if (is_paused_) return;
   const auto add = [&](Candidate::Kind kind, std::size_t index, std::uint64_t number) {
     const std::uint64_t name = first_name_ + number * 4 + static_cast<std::uint64_t>(kind);
     candidates.push_back({kind, index, name, this});
@@ -213,8 +214,8 @@ void SimulatedProcess::collect(std::vector<Candidate>& candidates) {
   }
 }
 
-std::optional<std::uint64_t> SimulatedProcess::next_ns() {
-  if (is_paused_ || !is_alive()) return std::nullopt;
+std::optional<std::uint64_t> SimulatedProcess::next_ns() const {
+  if (is_paused_) return std::nullopt;
   const auto next_ns = timers_.next_ns();
   return next_ns ? clock_.base_ns_at(*next_ns) : std::nullopt;
 }
@@ -267,7 +268,7 @@ void SimulatedProcess::finish_kill() {
     for (const auto& cell : actors_) shell_of(cell->actor()).discard();
     end_actors();
   }
-  life_ = Life::kOver;
+  be_over();
   --depth_;
   thread_.is_muted = was_muted;
 }
@@ -291,10 +292,16 @@ void SimulatedProcess::end() {
   if (!is_alive()) return;
   ++depth_;
   const Turn turn(thread_, this, nullptr);
-  life_ = Life::kOver;
+  be_over();
   drop_work();
   end_actors();
   --depth_;
+}
+
+/// No step looks at it any more.
+void SimulatedProcess::be_over() {
+  life_ = Life::kOver;
+  std::erase(thread_.living, this);
 }
 
 /// Destructors of what is dropped may ask for more, which is dropped as well.

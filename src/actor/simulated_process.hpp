@@ -26,7 +26,8 @@ struct SimulatedBody;
 /// What all processes of one engine share: its one thread, and what runs in it now.
 struct SimulatedThread {
   ManualClock clock;
-  std::vector<SimulatedProcess*> processes;  // In order of making; they add and remove themselves.
+  std::vector<SimulatedProcess*> processes;  // In order of making; they add and remove themselves,
+  std::vector<SimulatedProcess*> living;     // here as soon as they have ended.
   std::uint64_t last_process = 0;
   SimulatedProcess* handling = nullptr;  // Whose handler, timer or posted work runs now.
   SimulatedBody* body = nullptr;         // Which body runs now.
@@ -74,11 +75,12 @@ class SimulatedProcess final : public SeededProcess, public Gated {
   void set_clock(ClockSkew skew) override { clock_.set(skew); }
   const std::string& name() const override { return name_; }
 
-  /// Appends all that could run now, in an order that repeats: since when they are ready, within a
-  /// kind.
+  /// Of a process that lives. Appends all that could run now, in an order that repeats: since when
+  /// they are ready, within a kind.
   void collect(std::vector<Candidate>& candidates);
-  /// When the next timer is due, in the time of the engine; nothing: none ever is, as things are.
-  std::optional<std::uint64_t> next_ns();
+  /// Of a process that lives: when the next timer is due, in the time of the engine; nothing: none
+  /// ever is, as things are.
+  std::optional<std::uint64_t> next_ns() const;
   /// One step of what collect() has named.
   void run(const Candidate& candidate);
 
@@ -101,6 +103,7 @@ class SimulatedProcess final : public SeededProcess, public Gated {
   void finish_kill();
   void drop_work();
   void end_actors();
+  void be_over();
 
   SimulatedThread& thread_;
   const std::string name_;

@@ -23,22 +23,24 @@ class TimerQueue {
     works_.emplace(id, std::move(work));
     return id;
   }
-  void cancel(std::uint64_t id) { works_.erase(id); }
+  void cancel(std::uint64_t id) {
+    works_.erase(id);
+    if (!heap_.empty() && heap_.top().id == id) drop_cancelled();
+  }
 
   /// When the next timer is due, or nothing.
-  std::optional<std::uint64_t> next_ns() {
-    drop_cancelled();
+  std::optional<std::uint64_t> next_ns() const {
     if (heap_.empty()) return std::nullopt;
     return heap_.top().at_ns;
   }
   /// Takes the next timer if it is due at `now_ns`; an empty function otherwise.
   Work take_due(std::uint64_t now_ns) {
-    drop_cancelled();
     if (heap_.empty() || heap_.top().at_ns > now_ns) return {};
     const auto found = works_.find(heap_.top().id);
     Work work = std::move(found->second);
     works_.erase(found);
     heap_.pop();
+    drop_cancelled();
     return work;
   }
   std::size_t size() const { return works_.size(); }
@@ -51,6 +53,7 @@ class TimerQueue {
       return at_ns != other.at_ns ? at_ns > other.at_ns : id > other.id;
     }
   };
+  /// The heap's top is never a cancelled timer: the engine looks at it in every step.
   void drop_cancelled() {
     while (!heap_.empty() && !works_.contains(heap_.top().id)) heap_.pop();
   }
