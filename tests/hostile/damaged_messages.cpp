@@ -6,7 +6,7 @@
 //   --kind KIND    only this one, such as "host>island:dones"; may be repeated
 //   --first N      seeds count from here
 //   --seed N       with --kind: one world, which prints each message that it sends
-//   --seconds S    ends after so long, and says which kinds have too few
+//   --seconds S    ends after so long, and says which kinds have too few; SIGTERM ends it, too
 //
 // Messages that check_at_door() refuses reach no role: 3 % of them are sent (column `at door`), the
 // rest only counted (column `refused`).
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -38,6 +39,8 @@ namespace {
 constexpr std::size_t kAllocationMax = std::size_t{64} << 20;
 constexpr std::size_t kMemoryMax = std::size_t{4} << 30;
 constexpr unsigned kCpuSecondsMax = 120;  // Of one world.
+
+volatile std::sig_atomic_t is_to_end = 0;
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
   if (bytes > kAllocationMax) {
@@ -76,7 +79,7 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { s
 namespace seaway::hostile {
 namespace {
 
-constexpr std::uint64_t kProbesOfWorld = 400;
+constexpr std::uint64_t kProbesOfWorld = 1'000;
 constexpr std::uint64_t kDiscoveries = 12;  // Worlds without damage, which show the kinds.
 constexpr std::size_t kPrintedOfEffect = 3;
 /// Worlds in a row that send none.
@@ -170,8 +173,9 @@ class Search {
     return false;
   }
   bool is_late() const {
-    return wanted_.seconds > 0 &&
-           std::chrono::steady_clock::now() - begin_ > std::chrono::seconds(wanted_.seconds);
+    const auto so_far = std::chrono::steady_clock::now() - begin_;
+    return is_to_end != 0 ||
+           (wanted_.seconds > 0 && so_far > std::chrono::seconds(wanted_.seconds));
   }
 
   void discover() {
@@ -323,6 +327,7 @@ int run(int argc, char** argv) {
       return std::fprintf(stderr, "unknown flag %s\n", argv[at]), 2;
     }
   }
+  std::signal(SIGTERM, [](int) { is_to_end = 1; });
   return Search(std::move(wanted)).run();
 }
 

@@ -34,8 +34,9 @@ constexpr std::uint64_t kPatienceNs = 20 * kSecond;
 constexpr std::uint64_t kWarmUpNs = 20 * kSecond, kSettleNs = 40 * kSecond;
 constexpr std::uint64_t kScoutNs = 20 * kMs, kScoutNsMax = 200 * kMs;
 constexpr std::uint64_t kFrameNsMax = 20 * kMs;  // Until one of the kind is sent by itself.
-/// Share of probes that wait for a message to be sent; the others follow with one that was.
-constexpr unsigned kWaitingPercent = 25;
+/// Share of probes that wait for a message to be sent; the others follow with one that was. Where
+/// none came in time, the share is halved each time, as far down as the second number.
+constexpr unsigned kWaitingPercent = 32, kWaitingPercentMin = 1;
 constexpr std::uint64_t kUnsentMax = 60;  // Probes of a world.
 constexpr std::size_t kPoolMax = 32;
 constexpr std::uint64_t kIdleNsMax = 100 * kMs;  // Of clients that use neither of the two.
@@ -76,7 +77,8 @@ DamagedWorld::DamagedWorld(std::uint64_t seed, const std::optional<MessageKind>&
       clients_max_(kClientsMax),
       kind_(pairs.empty() ? std::nullopt : kind),
       report_(std::move(report)),
-      random_(seed, 0x64616d61676564) {
+      random_(seed, 0x64616d61676564),
+      waiting_percent_(kWaitingPercent) {
   registry_.actor<sim::Sharer, Slice, std::vector<Array>, std::vector<std::int64_t>>();
   options_.islands = kIslands;
   options_.devices = kDevices;
@@ -436,7 +438,7 @@ void DamagedWorld::stir() {
 void DamagedWorld::probe() {
   was_sent_ = was_at_door_ = has_lost_ = false;
   replaces_ = random_.chance(75);
-  const bool waits = pool_.empty() || random_.chance(kWaitingPercent);
+  const bool waits = pool_.empty() || random_.chance(waiting_percent_);
   if (is_stirring_ && random_.chance(waits ? 50 : 10)) stir();
   const auto was_sent = [this] { return was_sent_; };
   if (!waits) {
@@ -447,6 +449,8 @@ void DamagedWorld::probe() {
     is_armed_ = true;
     step_until(was_sent, kFrameNsMax);
     is_armed_ = false;
+    waiting_percent_ =
+        was_sent_ ? kWaitingPercent : std::max(waiting_percent_ / 2, kWaitingPercentMin);
   }
   if (!was_sent_) {
     send_pooled();

@@ -126,6 +126,7 @@ class DamagedWorld final : public sim::ProcessSink {
   std::deque<Pooled> pool_;
   std::vector<std::uint64_t> wanted_;  // Rounds of each user, at the end.
   std::uint64_t probes_ = 0;
+  unsigned waiting_percent_;
   bool is_armed_ = false, replaces_ = false, is_sending_ = false, is_over_ = false;
   bool is_damaging_ = false;  // The first damaged message was sent.
   bool was_sent_ = false, was_at_door_ = false, has_lost_ = false;  // In this probe.
