@@ -27,11 +27,20 @@ struct Forward {
   std::uint32_t target_epoch = 0;
 };
 
+/// Whose messages keep their order among each other: a member's or a client's. Each client of a
+/// cluster of processes has a silo of its own, and number 0 there.
+struct Source {
+  MemberName member;
+  SiloId silo = 0;
+  std::uint32_t client = 0;
+  bool operator==(const Source&) const = default;
+};
+
 /// Owned by its silo's pool; used again for other messages.
 class Delivery final : public internal::Invocation {
  public:
-  /// Among whose messages it keeps its place. No mesh has number 0.
-  MemberName order_of() const { return sender == MemberName() ? MemberName{0, client} : sender; }
+  /// Among whose messages it keeps its place.
+  Source source() const { return {sender, from, client}; }
 
   enum class State : std::uint8_t {
     kFree,

@@ -95,8 +95,8 @@ class Member final : public internal::MemberPort, public actor::Handling {
   // The silo's side.
   /// What one sender has sent behind a call that waits for its argument, and that call.
   struct Held {
-    explicit Held(const MemberName& own) : sender(own) {}
-    MemberName sender;
+    explicit Held(const Source& own) : source(own) {}
+    Source source;
     DeliveryList list;
   };
   struct Extras {

@@ -268,6 +268,7 @@ class Silo final : public actor::Actor {
 
   // silo_members.cpp: the callee's side.
   void on_call(Envelope& envelope);
+  void give_up_place(const Envelope& call);
   void take_call(Envelope& envelope);
   void on_argument(Envelope& envelope);
   void on_forward(Envelope& envelope);

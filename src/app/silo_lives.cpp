@@ -186,7 +186,7 @@ void Silo::end_member(Member& member, Status cause) {
   end_all(member.running, "was being handled");
   end_all(member.mailbox, "was not handled");
   if (member.find_extras()) {
-    for (auto& [sender, list] : std::exchange(member.extras().held, {})) {
+    for (auto& [source, list] : std::exchange(member.extras().held, {})) {
       end_all(list, "was not handled");
     }
     // What was answered but not kept is not known to anybody: its callers may ask again.

@@ -76,6 +76,7 @@ void Silo::on_call(Envelope& envelope) {
                                      " among its caller's; the limit is " +
                                      std::to_string(wiring_.limits.calls_max)));
   }
+  if (envelope.call != 0) give_up_place(envelope);
   if (!envelope.awaits_argument) return take_call(envelope);
   std::vector<std::uint32_t>& seen = seen_[envelope.from];
   const std::uint32_t place = place_of(envelope.call);
@@ -87,6 +88,18 @@ void Silo::on_call(Envelope& envelope) {
   SEAWAY_PROBE("a call finds its argument there");
   wheel_.remove(*early.mapped());
   on_argument(early.mapped()->envelope);
+}
+
+/// Whatever was asked from the place of `call` before, nobody waits for any more.
+void Silo::give_up_place(const Envelope& call) {
+  const auto& places = incoming_[call.from];
+  const std::uint32_t place = place_of(call.call);
+  if (place >= places.size() || !places[place]) return;
+  Envelope cancel;
+  cancel.kind = Kind::kCancel;
+  cancel.from = call.from;
+  cancel.call = places[place]->call;
+  on_cancel(cancel);
 }
 
 void Silo::take_call(Envelope& envelope) {
@@ -172,9 +185,9 @@ bool Silo::join_once(Delivery& delivery) {
 
 namespace {
 
-auto find_held(std::vector<Member::Held>& held, const MemberName& sender) {
+auto find_held(std::vector<Member::Held>& held, const Source& source) {
   return std::find_if(held.begin(), held.end(),
-                      [&sender](const Member::Held& one) { return one.sender == sender; });
+                      [&source](const Member::Held& one) { return one.source == source; });
 }
 
 }  // namespace
@@ -185,12 +198,12 @@ void Silo::enqueue(Delivery& delivery) {
   const bool holds = member.find_extras() && !member.find_extras()->held.empty();
   if (delivery.awaits_argument || holds) {
     auto& held = member.extras().held;
-    const MemberName sender = delivery.order_of();
-    const auto found = find_held(held, sender);
+    const Source source = delivery.source();
+    const auto found = find_held(held, source);
     SEAWAY_PROBE_IF(found != held.end(), "a message waits behind a late argument");
     const bool is_behind = found != held.end() && !SEAWAY_MUTANT("a message passes one that waits");
     if (is_behind || delivery.awaits_argument) {
-      (found != held.end() ? *found : held.emplace_back(sender)).list.push_back(delivery);
+      (found != held.end() ? *found : held.emplace_back(source)).list.push_back(delivery);
       return;
     }
   }
@@ -224,7 +237,7 @@ void Silo::on_argument(Envelope& envelope) {
   if (member.life == Member::Life::kDead) return;
   delivery->awaits_argument = false;
   auto& held = member.extras().held;
-  const auto found = find_held(held, delivery->order_of());
+  const auto found = find_held(held, delivery->source());
   SEAWAY_CHECK(found != held.end());
   if (envelope.status.ok()) {
     delivery->request = std::move(envelope.payload);
@@ -307,7 +320,7 @@ void Silo::cancel_delivery(Delivery& delivery) {
   Member& member = *delivery.member;
   // It stands in the mailbox, or held behind another; only one of the lists has it.
   if (member.find_extras()) {
-    for (auto& [sender, list] : member.extras().held) {
+    for (auto& [source, list] : member.extras().held) {
       for (Delivery* at = list.first(); at; at = at->next) {
         if (at != &delivery) continue;
         list.remove(delivery);

@@ -25,7 +25,7 @@ void Silo::for_each_waiting(
       say(member->mailbox);
       say(member->running);
       if (!member->find_extras()) continue;
-      for (const auto& [sender, list] : member->find_extras()->held) say(list);
+      for (const auto& [source, list] : member->find_extras()->held) say(list);
     }
   }
 }

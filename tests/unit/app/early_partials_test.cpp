@@ -1,5 +1,6 @@
 // A network that lets what a child of a reduction has made come before the word that there is
-// anything to reduce, and an argument before the call that waits for it.
+// anything to reduce, and an argument before the call that waits for it; and silos that send what
+// they like.
 
 #include <algorithm>
 #include <string>
@@ -145,6 +146,60 @@ TEST(EarlyArguments, ThatComeTwiceAreKeptOnce) {
   EXPECT_EQ(waiting(), 1u);
   world.settle();
   EXPECT_EQ(waiting(), 0u);
+}
+
+/// Calls that clients send which are silos of their own, as in a cluster of processes.
+struct ForeignCalls {
+  static constexpr app::SiloId kTarget = 1;
+
+  app::Envelope ask(app::SiloId from, std::uint64_t call, bool awaits_argument) const {
+    app::Envelope envelope;
+    envelope.kind = app::Kind::kCall;
+    envelope.from = from;
+    envelope.member = {speakers.members().mesh->id, 0};
+    envelope.tenant = speakers.members().mesh->tenant;
+    envelope.call = call;
+    envelope.request_type = capnp::typeId<Ask>();
+    envelope.reply_type = capnp::typeId<Answer>();
+    envelope.payload = make<Ask>([](Ask::Builder) {}).raw();
+    envelope.awaits_argument = awaits_argument;
+    return envelope;
+  }
+  void send(app::Envelope envelope) {
+    std::vector<app::Envelope> batch;
+    const app::SiloId from = envelope.from;
+    batch.push_back(std::move(envelope));
+    world.network->end_of(from).send(from, kTarget, batch);
+    // Arguments that never come are given up later.
+    const std::uint64_t end_ns = world.engine->now_ns() + 1'000'000'000;
+    while (world.engine->now_ns() < end_ns && world.engine->step()) {
+    }
+  }
+  std::size_t waiting() { return world.apps.silo(kTarget)->stock().deliveries; }
+
+  SlowWorld world{1};
+  ActorMesh<Speaker> speakers = world.spawn<Speaker>();
+};
+
+constexpr std::uint64_t kFirstUse = std::uint64_t{1} << 32, kSecondUse = std::uint64_t{2} << 32;
+
+TEST(CallsOfClients, DoNotWaitBehindAnArgumentOfAnotherOne) {
+  ForeignCalls calls;
+
+  calls.send(calls.ask(2, kFirstUse, true));
+  calls.send(calls.ask(3, kFirstUse, false));
+
+  EXPECT_EQ(calls.waiting(), 1u);
+}
+
+TEST(CallsOfClients, ThatComeAgainFromOnePlaceEndWhatWasAskedFromThere) {
+  ForeignCalls calls;
+
+  calls.send(calls.ask(2, kFirstUse, true));
+  calls.send(calls.ask(2, kSecondUse, true));
+  calls.send(calls.ask(2, kSecondUse, false));
+
+  EXPECT_EQ(calls.waiting(), 0u);
 }
 
 }  // namespace
