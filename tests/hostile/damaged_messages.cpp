@@ -8,8 +8,8 @@
 //   --seed N       with --kind: one world, which prints each message that it sends
 //   --seconds S    ends after so long, and says which kinds have too few; SIGTERM ends it, too
 //
-// Messages that check_at_door() refuses reach no role: 3 % of them are sent (column `at door`), the
-// rest only counted (column `refused`).
+// Messages that their receiver refuses as it reads them end a session and nothing else: 3 % of them
+// are sent (column `sent`), the rest only counted (column `refused`). See refusals.hpp.
 //
 // Each world is a process of its own: one that ends early is an effect. Ends with a table of kinds
 // and `N flips, N effects`; exits with 1 if there were effects, or if a kind could not be sent.
@@ -92,7 +92,7 @@ struct Wanted {
 };
 
 struct Counts {
-  std::uint64_t flips = 0, refused = 0, at_door = 0, decoded = 0, taken = 0, effects = 0,
+  std::uint64_t flips = 0, refused = 0, refused_sent = 0, decoded = 0, taken = 0, effects = 0,
                 worlds = 0;
   std::uint64_t empty = 0;  // Worlds since the last that sent one.
 };
@@ -225,7 +225,7 @@ class Search {
           break;
         case 'F':
           is_sent = false;
-          (rest == "0" ? counts.at_door : rest == "1" ? counts.decoded : counts.taken)++;
+          (rest == "0" ? counts.refused_sent : rest == "1" ? counts.decoded : counts.taken)++;
           break;
         case 'E':
           if (effects.insert(signature(rest)).second) note(rest, world + ", " + last, counts);
@@ -266,13 +266,13 @@ class Search {
   }
 
   int print() const {
-    std::printf("\n%-44s %8s %8s %8s %8s %8s %8s\n", "kind", "flips", "refused", "at door",
-                "decoded", "taken", "effects");
+    std::printf("\n%-44s %8s %8s %8s %8s %8s %8s\n", "kind", "flips", "refused", "sent", "decoded",
+                "taken", "effects");
     Counts all;
     bool is_missing = false;
     for (const auto& [kind, counts] : counts_) {
       std::printf("%-44s %8lu %8lu %8lu %8lu %8lu %8lu%s\n", to_string(kind).c_str(), counts.flips,
-                  counts.refused, counts.at_door, counts.decoded, counts.taken, counts.effects,
+                  counts.refused, counts.refused_sent, counts.decoded, counts.taken, counts.effects,
                   counts.flips < wanted_.flips && !wanted_.seed ? "  too few" : "");
       all.flips += counts.flips;
       all.effects += counts.effects;

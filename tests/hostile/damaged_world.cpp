@@ -9,6 +9,7 @@
 
 #include "cluster/door.hpp"
 #include "cluster/registry.hpp"
+#include "hostile/refusals.hpp"
 #include "seaway/app.hpp"
 #include "sim/sim_backend.hpp"
 
@@ -25,7 +26,7 @@ constexpr std::uint32_t kIslands = 3, kDevices = 2;
 constexpr std::uint32_t kClientsMax = 64, kPairedClientsMax = 400;
 /// No island fails.
 constexpr std::uint32_t kRestarts = 1'000'000;
-/// Share of messages refused by check_at_door() that are sent nevertheless.
+/// Share of messages that receivers refuse as they read them which are sent nevertheless.
 constexpr unsigned kRefusedSentPercent = 3;
 constexpr std::uint64_t kRefusedMax = 50;  // Per probe.
 constexpr std::uint64_t kRequestNs = 3 * kSecond;
@@ -33,6 +34,8 @@ constexpr std::uint64_t kRequestNs = 3 * kSecond;
 constexpr std::uint64_t kPatienceNs = 20 * kSecond;
 constexpr std::uint64_t kWarmUpNs = 20 * kSecond, kSettleNs = 40 * kSecond;
 constexpr std::uint64_t kScoutNs = 20 * kMs, kScoutNsMax = 200 * kMs;
+constexpr std::uint64_t kLatencyNs = 100 * kUs;  // At most.
+constexpr unsigned kShortPausePercent = 75;      // Behind a message that was sent.
 constexpr std::uint64_t kFrameNsMax = 20 * kMs;  // Until one of the kind is sent by itself.
 /// Share of probes that wait for a message to be sent; the others follow with one that was. Where
 /// none came in time, the share is halved each time, as far down as the second number.
@@ -117,7 +120,7 @@ DamagedWorld::DamagedWorld(std::uint64_t seed, const std::optional<MessageKind>&
   cluster.clients_max = clients_max_;
   cluster.tenant_of = [this](ClientId client) { return tenants_[client]; };
   cluster.types = &registry_.state().types;
-  cluster.faults.wires.latency_max_ns = 100 * kUs;
+  cluster.faults.wires.latency_max_ns = kLatencyNs;
   cluster.sinks = {this};
   cluster.tap = [this](const RoleName& from, ProcessId to, std::uint32_t channel, Frame& frame) {
     on_frame(from, to, channel, frame);
@@ -330,22 +333,20 @@ void DamagedWorld::on_frame(const RoleName& from, ProcessId to, std::uint32_t ch
   if (pool_.size() > kPoolMax) pool_.pop_front();
 }
 
-bool DamagedWorld::is_refused_at_door(const RoleName& from, const RoleName& to,
-                                      std::uint32_t channel, const Frame& frame) {
-  const std::uint32_t kind = channel >> cluster::kChannelKindShift;
-  if (kind == cluster::kSiloChannels || kind == cluster::kRelayChannels) return false;
-  cluster::DoorLimits limits{options_.islands, options_.devices};
-  if (from.role == Role::kClient) limits.tenant = tenants_[from.index];
-  return !cluster::check_at_door(from, to, frame, limits).ok();
+bool DamagedWorld::is_refused(const RoleName& from, const RoleName& to, std::uint32_t channel,
+                              const Frame& frame) {
+  Receiver receiver{{options_.islands, options_.devices}, shape_, &registry_.state().types};
+  if (from.role == Role::kClient) receiver.limits.tenant = tenants_[from.index];
+  return hostile::is_refused(from, to, channel, kind_->name, frame, receiver);
 }
 
-/// Draws a damaged message to send; most messages refused at the door are only counted.
+/// Draws a damaged message to send; most of those that are refused as they are read are counted.
 Frame DamagedWorld::draw(const RoleName& from, const RoleName& to, std::uint32_t channel,
                          const Frame& frame, const Frame& other) {
   for (std::uint64_t refused = 0;; ++refused) {
     Frame made = damaged(from.role, channel, frame, other, random_);
     const bool is_counted = refused < kRefusedMax && !random_.chance(kRefusedSentPercent) &&
-                            is_refused_at_door(from, to, channel, made);
+                            is_refused(from, to, channel, made);
     if (!is_counted) return made;
     report_.refused();
   }
@@ -354,7 +355,7 @@ Frame DamagedWorld::draw(const RoleName& from, const RoleName& to, std::uint32_t
 void DamagedWorld::inject(const RoleName& from, const RoleName& to, std::uint32_t channel,
                           Frame changed) {
   was_sent_ = is_damaging_ = true;
-  was_at_door_ = is_refused_at_door(from, to, channel, changed);
+  was_refused_ = is_refused(from, to, channel, changed);
   report_.sends("probe " + std::to_string(probes_) + " at " + std::to_string(engine_->now_ns()) +
                 " ns: " + cluster::to_string(from) + " to " + cluster::to_string(to) +
                 (replaces_ ? ", replaced" : ", beside"));
@@ -435,8 +436,14 @@ void DamagedWorld::stir() {
   }
 }
 
+/// Mostly until the receiver has read it; else longer, as what it brings about may be late.
+std::uint64_t DamagedWorld::draw_pause_ns() {
+  if (random_.chance(kShortPausePercent)) return kLatencyNs + random_.below(3 * kLatencyNs);
+  return 3 * kLatencyNs + random_.below(random_.chance(95) ? 2 * kMs : 20 * kMs);
+}
+
 void DamagedWorld::probe() {
-  was_sent_ = was_at_door_ = has_lost_ = false;
+  was_sent_ = was_refused_ = has_lost_ = false;
   replaces_ = random_.chance(75);
   const bool waits = pool_.empty() || random_.chance(waiting_percent_);
   if (is_stirring_ && random_.chance(waits ? 50 : 10)) stir();
@@ -458,9 +465,8 @@ void DamagedWorld::probe() {
   }
   if (!was_sent_) return;
   ++probes_;
-  step_until([] { return false; },
-             300 * kUs + random_.below(random_.chance(95) ? 2 * kMs : 20 * kMs));
-  report_.fate(was_at_door_ ? Fate::kAtDoor : has_lost_ ? Fate::kDecoded : Fate::kTaken);
+  step_until([] { return false; }, draw_pause_ns());
+  report_.fate(was_refused_ ? Fate::kRefused : has_lost_ ? Fate::kDecoded : Fate::kTaken);
 }
 
 std::uint64_t DamagedWorld::rounds(std::size_t user) const {

@@ -22,7 +22,7 @@ namespace seaway::hostile {
 
 /// What became of a damaged message.
 enum class Fate : std::uint8_t {
-  kAtDoor,   // Refused by check_at_door(), though it was sent.
+  kRefused,  // As it was read; see refusals.hpp.
   kDecoded,  // The receiver has ended the conversation.
   kTaken,
 };
@@ -39,7 +39,7 @@ class DamagedWorld final : public sim::ProcessSink {
     /// A damaged message is about to be sent.
     std::function<void(const std::string& what)> sends;
     std::function<void(Fate fate)> fate;
-    /// check_at_door() has refused a damaged message, and nobody has sent it.
+    /// A damaged message would be refused as it is read, and nobody has sent it.
     std::function<void()> refused;
     /// Something that no damaged message may cause.
     std::function<void(const std::string& what)> effect;
@@ -89,9 +89,10 @@ class DamagedWorld final : public sim::ProcessSink {
   void step_until(const std::function<bool()>& is_there, std::uint64_t time_ns);
   void look();
   void stir();
+  std::uint64_t draw_pause_ns();
   void probe();
-  bool is_refused_at_door(const cluster::RoleName& from, const cluster::RoleName& to,
-                          std::uint32_t channel, const Frame& frame);
+  bool is_refused(const cluster::RoleName& from, const cluster::RoleName& to, std::uint32_t channel,
+                  const Frame& frame);
   Frame draw(const cluster::RoleName& from, const cluster::RoleName& to, std::uint32_t channel,
              const Frame& frame, const Frame& other);
   void inject(const cluster::RoleName& from, const cluster::RoleName& to, std::uint32_t channel,
@@ -129,7 +130,7 @@ class DamagedWorld final : public sim::ProcessSink {
   unsigned waiting_percent_;
   bool is_armed_ = false, replaces_ = false, is_sending_ = false, is_over_ = false;
   bool is_damaging_ = false;  // The first damaged message was sent.
-  bool was_sent_ = false, was_at_door_ = false, has_lost_ = false;  // In this probe.
+  bool was_sent_ = false, was_refused_ = false, has_lost_ = false;  // In this probe.
   bool is_stirring_ = false;
   Registry registry_;
   events::EventStream events_{16};
