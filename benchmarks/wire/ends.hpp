@@ -46,6 +46,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   bool is_there() const { return process_ > 0; }
+  pid_t id() const { return process_; }
 
  private:
   const pid_t process_;

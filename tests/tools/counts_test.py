@@ -34,6 +34,14 @@ class CompareTest(unittest.TestCase):
         none = dict(self.KEPT, kept_bytes=-240)
         self.assertEqual(counts.compare([none], [dict(none, kept_bytes=0)]), [])
 
+    def test_what_the_system_does_may_be_a_little_more(self):
+        kept = {"operation": "message.unix", "times": 500, "system_calls": 1500, "written_bytes": 32000, "wake_ups": 500}
+        for name, most in (("system_calls", 1535), ("written_bytes", 32320), ("wake_ups", 535)):
+            with self.subTest(name):
+                self.assertEqual(counts.compare([kept], [dict(kept, **{name: most})]), [])
+                self.assertEqual(counts.compare([kept], [dict(kept, **{name: most + 1})]),
+                                 [f"message.unix: {most + 1} {name} for 500 operations, {kept[name]} are kept"])
+
     def test_nothing_else_may_be_more(self):
         self.assertEqual(self.compare(allocations=49), [])
         self.assertEqual(self.compare(allocations=51), ["call: 51 allocations for 10 operations, 50 are kept"])
@@ -51,14 +59,26 @@ class CountsTest(unittest.TestCase):
             path = Path(directory) / "kept.json"
             path.write_text(json.dumps([kept]))
             said = io.StringIO()
-            arguments = ["counts", OPERATION, "--program", os.environ["SEAWAY_COUNTS"], "--kept", str(path)]
+            arguments = ["counts", kept["operation"], "--program", os.environ["SEAWAY_COUNTS"],
+                         "--system-program", os.environ["SEAWAY_SYSTEM_COUNTS"], "--kept", str(path)]
             with mock.patch.object(sys, "argv", arguments), contextlib.redirect_stdout(io.StringIO()):
                 with contextlib.redirect_stderr(said):
                     return counts.main(), said.getvalue()
 
+    def kept(self, operation):
+        return next(one for one in json.loads((ROOT / "benchmarks" / "counts.json").read_text())
+                    if one["operation"] == operation)
+
+    def test_one_system_call_more_of_a_message_than_is_kept_fails(self):
+        kept = self.kept("message.unix")
+        self.assertEqual(self.run_counts(kept), (0, ""))
+        code, said = self.run_counts(dict(kept, system_calls=kept["system_calls"] - kept["times"]))
+        self.assertEqual(code, 1)
+        self.assertIn("message.unix: ", said)
+        self.assertIn(" system_calls for 500 operations", said)
+
     def test_one_allocation_more_than_is_kept_fails(self):
-        kept = next(one for one in json.loads((ROOT / "benchmarks" / "counts.json").read_text())
-                    if one["operation"] == OPERATION)
+        kept = self.kept(OPERATION)
         self.assertEqual(self.run_counts(kept), (0, ""))
         code, said = self.run_counts(dict(kept, allocations=kept["allocations"] - 1))
         self.assertEqual(code, 1)
