@@ -3,11 +3,13 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "benchmarks/support/interval.hpp"
 #include "seaway/status.hpp"
 
 namespace seaway::benchmarks {
@@ -31,6 +33,16 @@ class BenchReport {
   /// One figure. `metric` names stay stable ("dispatch.ns_per_node_shard"). A parameter that reads
   /// as a number is printed as one in JSON; a value that is not finite becomes null there.
   void add(std::string metric, double value, std::string unit, Params params = {});
+  /// A ratio of pairs that were measured in turns, as a median with its interval.
+  void add_ratio(std::string metric, const Interval& interval, Params params, Bound bound = {});
+  /// Another figure whose interval is known.
+  void add_interval(std::string metric, const Interval& interval, std::string unit,
+                    Params params = {}) {
+    add({std::move(metric), interval.median, std::move(unit), std::move(params), interval});
+  }
+  /// Of the ratios so far those that miss their bounds. Errors: kResourceExhausted, which names
+  /// them with their intervals.
+  Status missed() const;
 
   /// Prints the table, when that is the form, and forgets its figures.
   void finish();
@@ -41,11 +53,14 @@ class BenchReport {
     double value;
     std::string unit;
     Params params;
+    std::optional<Interval> interval = {};
   };
+  void add(Figure figure);
 
   std::ostream& out_;
   const Form form_;
   std::vector<Figure> figures_;
+  std::string missed_;
 };
 
 /// One benchmark. `run` returns an error when it could not measure, or when a figure misses a bound

@@ -31,6 +31,10 @@ std::string value_text(double value) {
   return std::string(text.data(), static_cast<std::size_t>(length));
 }
 
+std::string interval_text(const Interval& interval) {
+  return "[" + value_text(interval.low) + ", " + value_text(interval.high) + "]";
+}
+
 std::string padded(const std::string& text, std::size_t width, bool to_the_right) {
   const std::string blanks(width - std::min(width, text.size()), ' ');
   return to_the_right ? blanks + text : text + blanks;
@@ -39,13 +43,35 @@ std::string padded(const std::string& text, std::size_t width, bool to_the_right
 }  // namespace
 
 void BenchReport::add(std::string metric, double value, std::string unit, Params params) {
+  add({std::move(metric), value, std::move(unit), std::move(params)});
+}
+
+void BenchReport::add_ratio(std::string metric, const Interval& interval, Params params,
+                            Bound bound) {
+  if (bound.is_missed_by(interval)) {
+    missed_ += (missed_.empty() ? "" : "; ") + metric;
+    for (const auto& [name, text] : params) missed_ += " " + name + "=" + text;
+    missed_ += " is " + value_text(interval.median) + " " + interval_text(interval) +
+               "; the bound is " + bound.to_string();
+  }
+  if (bound.side != Bound::Side::kNone) params.emplace_back("bound", bound.to_string());
+  add({std::move(metric), interval.median, "ratio", std::move(params), interval});
+}
+
+Status BenchReport::missed() const {
+  return missed_.empty() ? Status() : resource_exhausted(missed_);
+}
+
+void BenchReport::add(Figure figure) {
   if (form_ == Form::kTable) {
-    figures_.push_back({std::move(metric), value, std::move(unit), std::move(params)});
+    figures_.push_back(std::move(figure));
     return;
   }
-  nlohmann::ordered_json line = {{"metric", metric}, {"value", value}, {"unit", unit}};
+  nlohmann::ordered_json line = {
+      {"metric", figure.metric}, {"value", figure.value}, {"unit", figure.unit}};
+  if (figure.interval) line["interval"] = {figure.interval->low, figure.interval->high};
   line["params"] = nlohmann::ordered_json::object();
-  for (const auto& [name, text] : params) line["params"][name] = number_or_text(text);
+  for (const auto& [name, text] : figure.params) line["params"][name] = number_or_text(text);
   out_ << line.dump() << '\n' << std::flush;
 }
 
@@ -53,7 +79,7 @@ void BenchReport::finish() {
   std::vector<std::array<std::string, 4>> rows;
   std::array<std::size_t, 4> widths{};
   for (const Figure& figure : figures_) {
-    std::string params;
+    std::string params = figure.interval ? interval_text(*figure.interval) : "";
     for (const auto& [name, text] : figure.params) {
       params += (params.empty() ? "" : " ") + name + "=" + text;
     }

@@ -123,10 +123,10 @@ double control_round_trip_us(const std::string& directory, std::int64_t bytes, i
   std::vector<char> value(static_cast<std::size_t>(bytes), 1);
   keep_from_children(value);
   int run = 0;
-  RoundTrips trips = {.rounds = runs, .echo_core = cores().back()};
-  trips.before = [&value, &run] { std::memset(value.data(), ++run & 0x7f, value.size()); };
+  ActorRoundTrips::Options options = {.echo_core = cores().back()};
+  options.before = [&value, &run] { std::memset(value.data(), ++run & 0x7f, value.size()); };
   const PinnedToOneCore pinned;
-  return median(actor_round_trips_us("unix", directory, trips));
+  return median(ActorRoundTrips("unix", directory, std::move(options)).measure_us(runs));
 }
 
 std::vector<std::int64_t> sizes(const BenchOptions& options) {

@@ -21,6 +21,7 @@ namespace {
 using function::ShardedBuffer;
 
 constexpr std::size_t kStride = 64;
+constexpr std::uint32_t kTrySteps = 100;
 
 /// y = all_reduce(x) + 1 on one i32, compiled for one axis.
 std::shared_ptr<const function::Executable> compile_step(std::uint32_t devices) {
@@ -112,11 +113,15 @@ double multi_controller_ns(std::uint32_t devices, std::uint32_t nodes, std::uint
   return quantile(std::move(rounds), 0.1);
 }
 
-double multi_controller_step_ns(std::uint32_t devices, std::uint64_t kernel_ns,
-                                std::uint32_t steps) {
-  const auto step = compile_step(devices);
-  return std::min(one_loop_step_ns(*step, devices, kernel_ns, steps),
-                  thread_each_step_ns(*step, devices, kernel_ns, steps));
+MultiController::MultiController(std::uint32_t devices, std::uint64_t kernel_ns)
+    : step_(compile_step(devices)), devices_(devices), kernel_ns_(kernel_ns) {
+  const double loop_ns = one_loop_step_ns(*step_, devices_, kernel_ns_, kTrySteps);
+  has_threads_ = thread_each_step_ns(*step_, devices_, kernel_ns_, kTrySteps) < loop_ns;
+}
+
+double MultiController::step_ns(std::uint32_t steps) const {
+  return has_threads_ ? thread_each_step_ns(*step_, devices_, kernel_ns_, steps)
+                      : one_loop_step_ns(*step_, devices_, kernel_ns_, steps);
 }
 
 }  // namespace seaway::benchmarks

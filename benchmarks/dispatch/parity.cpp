@@ -7,9 +7,12 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "benchmarks/dispatch/multi_controller.hpp"
 #include "benchmarks/dispatch/spin.hpp"
+#include "benchmarks/support/measure.hpp"
+#include "benchmarks/support/pairs.hpp"
 #include "seaway/seaway.hpp"
 
 namespace seaway::benchmarks {
@@ -18,7 +21,9 @@ namespace {
 constexpr double kShareOfRate = 0.95;
 constexpr std::uint32_t kStepsAProgram = 64;  // Two nodes each: the kernel, and the all-reduce.
 constexpr std::uint32_t kProgramsAhead = 64;
-constexpr std::uint64_t kKernelMaxNs = 1'000'000;
+constexpr std::uint64_t kKernelMinNs = 250, kKernelMaxNs = 64'000, kStepMinNs = 25;
+constexpr double kTurnNs = 2e6, kQuickTurnNs = 1e6;  // Of each side of a pair.
+constexpr int kRoundsMax = 4;                        // Of kPairsMin pairs.
 
 /// A cluster with a program of steps, each a kernel that spins and an all-reduce with addition.
 class Steps {
@@ -84,53 +89,63 @@ class Steps {
   Array value_;
 };
 
-/// The rate of Seaway by that of the multi-controller loop, both the best of several rounds that
-/// take turns.
-Result<double> share_of_rate(std::uint32_t devices, std::uint64_t kernel_ns, bool quick) {
+enum class Reach { kYes, kNo, kNotResolved };
+
+/// Whether steps with kernels of `kernel_ns` reach the share of the loop's rate: the interval of
+/// the ratios says so, of more pairs as long as the share is within it.
+Result<Reach> reaches(std::uint32_t devices, std::uint64_t kernel_ns, bool quick) {
   auto steps = Steps::make(devices, kernel_ns);
   if (!steps.ok()) return steps.status();
-  if (const auto warm = steps->step_ns(2); !warm.ok()) return warm.status();
-  const double round_ns = quick ? 2e6 : 4e6;
+  const MultiController loop(devices, kernel_ns);
   const double about_ns = static_cast<double>(kernel_ns) * devices + 500;
-  const auto programs =
-      static_cast<std::uint32_t>(std::max(2.0, round_ns / about_ns / kStepsAProgram));
-  double seaway_ns = std::numeric_limits<double>::infinity();
-  double loop_ns = seaway_ns;
-  for (int round = 0; round < (quick ? 1 : 15); ++round) {
-    const auto one_ns = steps->step_ns(programs);
-    if (!one_ns.ok()) return one_ns.status();
-    seaway_ns = std::min(seaway_ns, *one_ns);
-    loop_ns =
-        std::min(loop_ns, multi_controller_step_ns(devices, kernel_ns, programs * kStepsAProgram));
+  const auto programs = static_cast<std::uint32_t>(
+      std::max(2.0, (quick ? kQuickTurnNs : kTurnNs) / about_ns / kStepsAProgram));
+  std::vector<double> ratios;
+  for (int round = 0; round < (quick ? 1 : kRoundsMax); ++round) {
+    const auto pairs = measure_pairs(
+        quick ? 2 : static_cast<int>(kPairsMin),
+        [&] { return Result<double>(loop.step_ns(programs * kStepsAProgram)); },
+        [&] { return steps->step_ns(programs); });
+    if (!pairs.ok()) return pairs.status();
+    ratios.insert(ratios.end(), pairs->ratio.begin(), pairs->ratio.end());
+    const Interval interval = interval_of(ratios);
+    if (interval.low >= kShareOfRate) return Reach::kYes;
+    if (interval.high < kShareOfRate) return Reach::kNo;
   }
-  return loop_ns / seaway_ns;
+  return Reach::kNotResolved;
 }
 
 }  // namespace
 
 Status measure_parity(std::uint32_t devices, const BenchOptions& options, BenchReport& report) {
-  std::uint64_t low_ns = 0, high_ns = 1'000;
-  const auto reaches = [&](std::uint64_t kernel_ns) -> Result<bool> {
-    auto share = share_of_rate(devices, kernel_ns, options.quick);
-    if (!share.ok()) return share.status();
-    return *share >= kShareOfRate;
-  };
-  for (;;) {
-    const auto enough = reaches(high_ns);
-    if (!enough.ok()) return enough.status();
-    if (*enough || high_ns >= kKernelMaxNs) break;
-    low_ns = high_ns;
-    high_ns *= 2;
+  constexpr std::uint64_t kNone = 0;
+  // The longest kernel that does not reach the share, and the shortest one that does.
+  std::uint64_t low_ns = 0, high_ns = kNone;
+  for (std::uint64_t kernel_ns = kKernelMinNs; kernel_ns <= kKernelMaxNs && high_ns == kNone;
+       kernel_ns *= 2) {
+    const auto reach = reaches(devices, kernel_ns, options.quick);
+    if (!reach.ok()) return reach.status();
+    if (*reach == Reach::kYes) high_ns = kernel_ns;
+    if (*reach == Reach::kNo) low_ns = kernel_ns;
   }
-  // To a twentieth: rates on a real machine are not steadier than that.
-  while (high_ns - low_ns > std::max<std::uint64_t>(25, high_ns / (options.quick ? 2 : 20))) {
+  // To a twentieth, or as far as pairs can tell.
+  while (high_ns != kNone &&
+         high_ns - low_ns > std::max(kStepMinNs, high_ns / (options.quick ? 2 : 20))) {
     const std::uint64_t middle_ns = (low_ns + high_ns) / 2;
-    const auto enough = reaches(middle_ns);
-    if (!enough.ok()) return enough.status();
-    (*enough ? high_ns : low_ns) = middle_ns;
+    const auto reach = reaches(devices, middle_ns, options.quick);
+    if (!reach.ok()) return reach.status();
+    if (*reach == Reach::kNotResolved) break;
+    (*reach == Reach::kYes ? high_ns : low_ns) = middle_ns;
   }
-  report.add("dispatch.parity_us", static_cast<double>(high_ns) / 1e3, "us",
-             {{"devices", std::to_string(devices)}, {"share_of_rate", "0.95"}});
+  const auto us = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e3; };
+  BenchReport::Params params = {{"devices", std::to_string(devices)}, {"share_of_rate", "0.95"}};
+  if (high_ns == kNone) {
+    params.emplace_back("not_resolved", "up to " + std::to_string(kKernelMaxNs / 1'000) + " us");
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    report.add("dispatch.parity_us", kNan, "us", params);
+    return {};
+  }
+  report.add_interval("dispatch.parity_us", {us(low_ns), us(high_ns), us(high_ns)}, "us", params);
   return {};
 }
 

@@ -4,69 +4,94 @@
 
 #include <array>
 #include <atomic>
+#include <utility>
 
 #include "benchmarks/support/measure.hpp"
-#include "benchmarks/wire/ends.hpp"
 
 namespace seaway::benchmarks {
 
-std::vector<double> raw_round_trips_us(bool is_unix, int rounds) {
-  const Pair pair = make_pair(is_unix);
+RawRoundTrips::RawRoundTrips(bool is_unix)
+    : pair_(make_pair(is_unix)), echo_([this] {
+        std::array<std::byte, kWireBytes> heard = {};
+        while (pass(pair_[1], heard, false) && pass(pair_[1], heard, true)) continue;
+      }) {}
+
+RawRoundTrips::~RawRoundTrips() {
+  for (const int end : pair_) ::close(end);
+}
+
+std::vector<double> RawRoundTrips::measure_us(int rounds) {
   std::array<std::byte, kWireBytes> bytes = {};
   std::vector<double> samples;
-  {
-    const Child echo([&pair] {
-      std::array<std::byte, kWireBytes> heard = {};
-      while (pass(pair[1], heard, false) && pass(pair[1], heard, true)) continue;
-    });
-    for (int i = 0; i < rounds; ++i) {
-      const std::uint64_t begin_ns = now_ns();
-      if (!pass(pair[0], bytes, true) || !pass(pair[0], bytes, false)) break;
-      samples.push_back(static_cast<double>(now_ns() - begin_ns) / 1e3);
-    }
+  for (int i = 0; i < rounds; ++i) {
+    const std::uint64_t begin_ns = now_ns();
+    if (!pass(pair_[0], bytes, true) || !pass(pair_[0], bytes, false)) break;
+    samples.push_back(static_cast<double>(now_ns() - begin_ns) / 1e3);
   }
-  for (const int end : pair) ::close(end);
   return samples;
 }
 
-std::vector<double> actor_round_trips_us(const std::string& socket, const std::string& directory,
-                                         const RoundTrips& trips) {
-  const auto tls = socket == "tls" ? make_tls() : nullptr;
-  Note note;
-  const Child echo([&] {
-    if (trips.echo_core >= 0) stay_on(::getpid(), trips.echo_core);
-    const std::string listen =
-        socket == "unix" ? "unix:" + directory + "/wire" : socket + ":127.0.0.1:0";
-    WireProcess process(0, tls, listen, "",
-                        [](WireProcess& own, const Frame& frame) { own.say(frame); });
-    note.write(process.address());
-    process.wait([] { return false; });
-  });
-  const Frame frame = Frame::make(kWireFrameWords, [](auto words) {
-    for (auto& word : words) word = 1;
-  });
-  std::vector<double> samples;
-  std::uint64_t begin_ns = 0;
-  std::atomic<bool> is_over = false;
-  WireProcess process(1, tls, "", note.read(), [&](WireProcess& own, const Frame& heard) {
+struct ActorRoundTrips::State {
+  State(const std::string& socket, const std::string& directory, Options given)
+      : options(std::move(given)),
+        tls(socket == "tls" ? make_tls() : nullptr),
+        echo([&] {
+          if (options.echo_core >= 0) stay_on(::getpid(), options.echo_core);
+          const std::string listen =
+              socket == "unix" ? "unix:" + directory + "/wire" : socket + ":127.0.0.1:0";
+          WireProcess other(0, tls, listen, "",
+                            [](WireProcess& own, const Frame& heard) { own.say(heard); });
+          note.write(other.address());
+          other.wait([] { return false; });
+        }),
+        process(1, tls, "", note.read(),
+                [this](WireProcess& own, const Frame& heard) { go_on(own, heard); }) {}
+
+  void go_on(WireProcess& own, const Frame& heard) {
     const std::uint64_t end_ns = now_ns();
     samples.push_back(static_cast<double>(end_ns - begin_ns) / 1e3);
-    if (samples.size() < static_cast<std::size_t>(trips.rounds)) {
-      if (trips.before) trips.before();
-      begin_ns = trips.before ? now_ns() : end_ns;
+    if (samples.size() < wanted) {
+      if (options.before) options.before();
+      begin_ns = options.before ? now_ns() : end_ns;
       return own.say(heard);
     }
     is_over = true;
     own.notify();
+  }
+
+  const Options options;
+  const std::shared_ptr<transport::Tls> tls;
+  Note note;
+  const Child echo;
+  const Frame frame = Frame::make(kWireFrameWords, [](auto words) {
+    for (auto& word : words) word = 1;
   });
-  if (!process.wait_for_peer()) return {};
-  process.post([&] {
-    if (trips.before) trips.before();
-    begin_ns = now_ns();
-    process.say(frame);
+  std::vector<double> samples;
+  std::size_t wanted = 0;
+  std::uint64_t begin_ns = 0;
+  std::atomic<bool> is_over = false;
+  WireProcess process;
+};
+
+ActorRoundTrips::ActorRoundTrips(const std::string& socket, const std::string& directory,
+                                 Options options)
+    : state_(std::make_unique<State>(socket, directory, std::move(options))) {}
+
+ActorRoundTrips::~ActorRoundTrips() = default;
+
+std::vector<double> ActorRoundTrips::measure_us(int rounds) {
+  State& state = *state_;
+  if (!state.process.wait_for_peer()) return {};
+  state.is_over = false;
+  state.process.post([&state, rounds] {
+    state.samples.clear();
+    state.wanted = static_cast<std::size_t>(rounds);
+    if (state.options.before) state.options.before();
+    state.begin_ns = now_ns();
+    state.process.say(state.frame);
   });
-  const bool is_whole = process.wait([&is_over] { return is_over.load(); });
-  return is_whole ? samples : std::vector<double>();
+  const bool is_whole = state.process.wait([&state] { return state.is_over.load(); });
+  return is_whole ? state.samples : std::vector<double>();
 }
 
 }  // namespace seaway::benchmarks

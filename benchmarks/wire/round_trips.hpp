@@ -3,24 +3,44 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "benchmarks/wire/ends.hpp"
+
 namespace seaway::benchmarks {
 
-/// Other work on the machine only makes rounds slower: the fast tenth counts.
-constexpr double kFastRounds = 0.1;
+/// Over a bare socket of Unix, or of TCP. Forks: not while other threads run.
+class RawRoundTrips {
+ public:
+  explicit RawRoundTrips(bool is_unix);
+  ~RawRoundTrips();
+  /// In microseconds; too few when there is no socket.
+  std::vector<double> measure_us(int rounds);
 
-/// Over a bare socket of Unix, or of TCP; in microseconds. Too few when there is none.
-std::vector<double> raw_round_trips_us(bool is_unix, int rounds);
-struct RoundTrips {
-  int rounds = 0;
-  std::function<void()> before = {};  // Is called before each, and does not count; may be empty.
-  int echo_core = -1;                 // Where the child stays; -1: anywhere.
+ private:
+  const Pair pair_;
+  const Child echo_;
 };
-/// From actor to actor. `socket`: "unix", "tcp", "tls". None when they do not meet. Forks: not
-/// while other threads run.
-std::vector<double> actor_round_trips_us(const std::string& socket, const std::string& directory,
-                                         const RoundTrips& trips);
+
+/// From actor to actor. `socket`: "unix", "tcp", "tls". Forks: not while other threads run.
+class ActorRoundTrips {
+ public:
+  struct Options {
+    std::function<void()> before = {};  // Is called before each, and does not count; may be empty.
+    int echo_core = -1;                 // Where the child stays; -1: anywhere.
+  };
+  ActorRoundTrips(const std::string& socket, const std::string& directory, Options options);
+  ~ActorRoundTrips();
+  ActorRoundTrips(const ActorRoundTrips&) = delete;
+  ActorRoundTrips& operator=(const ActorRoundTrips&) = delete;
+  /// In microseconds; none when the two do not meet, or lose each other.
+  std::vector<double> measure_us(int rounds);
+
+ private:
+  struct State;
+  const std::unique_ptr<State> state_;
+};
 
 }  // namespace seaway::benchmarks

@@ -49,6 +49,11 @@ METRICS = {
 DIFFERENCES = {"collectives." + name for name in ("all_reduce", "layer", "overlap")}
 
 
+# Of figures that were measured in turns; each is printed with its interval.
+RATIOS_OF_PAIRS = {"dispatch.over_caf_request", "dispatch.parallel_over_sequential", "run.over_condvar",
+                   "wire.messages_over_writev", "wire.over_raw_socket"}
+
+
 class BenchTest(unittest.TestCase):
     def test_the_list_names_each_benchmark(self):
         done = subprocess.run([COMMAND, "bench", "list"], capture_output=True, text=True,
@@ -62,6 +67,12 @@ class BenchTest(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("there is no JAX in /nowhere: run `./dev jax` first", done.stderr)
 
+    def check_interval(self, figure):
+        interval = figure.pop("interval", None)
+        if figure["metric"] in RATIOS_OF_PAIRS:
+            self.assertLessEqual(interval[0], figure["value"])
+            self.assertGreaterEqual(interval[1], figure["value"])
+
     def test_each_benchmark_prints_all_its_metrics_and_no_others(self):
         for name, metrics in METRICS.items():
             with self.subTest(benchmark=name):
@@ -71,8 +82,11 @@ class BenchTest(unittest.TestCase):
                 figures = [json.loads(line) for line in done.stdout.splitlines()]
                 self.assertEqual({figure["metric"] for figure in figures}, metrics)
                 for figure in figures:
+                    self.check_interval(figure)
                     self.assertEqual(list(figure), ["metric", "value", "unit", "params"])
-                    if figure["metric"] in DIFFERENCES:
+                    if "not_resolved" in figure["params"]:
+                        self.assertIsNone(figure["value"])
+                    elif figure["metric"] in DIFFERENCES:
                         self.assertTrue(math.isfinite(figure["value"]), figure)
                     else:
                         self.assertGreater(figure["value"], 0, figure)
