@@ -11,6 +11,7 @@
 #include "benchmarks/actors/driver.hpp"
 #include "benchmarks/actors/raw_caf.hpp"
 #include "benchmarks/support/measure.hpp"
+#include "benchmarks/support/pairs.hpp"
 #include "seaway/app.hpp"
 
 namespace seaway::benchmarks {
@@ -105,23 +106,18 @@ class Bench {
     if (!time.ok()) return time.status();
     return time.value()->getNanoseconds();
   }
+  /// Medians of one operation in each turn of `own` and of `raw`, and the ratio.
   struct Both {
     double raw_ns = 0, own_ns = 0;
+    Interval ratio;
   };
-  /// The fast tenth of each, in rounds that take turns, so that what else the machine does meets
-  /// both.
   template <class Raw, class Own>
   Result<Both> compare(Raw&& raw, Own&& own) {
-    std::vector<double> raw_ns, own_ns;
-    for (int round = 0; round < rounds(); ++round) {
-      raw_ns.push_back(raw());
-      const Result<double> time = own();
-      if (!time.ok()) return time.status();
-      own_ns.push_back(*time);
-    }
-    return Both{quantile(std::move(raw_ns), 0.1), quantile(std::move(own_ns), 0.1)};
+    const auto pairs = measure_pairs(rounds(), own, [&raw] { return Result<double>(raw()); });
+    if (!pairs.ok()) return pairs.status();
+    return Both{median(pairs->second), median(pairs->first), interval_of(pairs->ratio)};
   }
-  int rounds() const { return quick_ ? 2 : 30; }
+  int rounds() const { return quick_ ? 2 : static_cast<int>(kPairsMin); }
   std::uint32_t count(std::uint32_t full) const { return quick_ ? 64 : full; }
 
   void add(const std::string& metric, double value, const std::string& unit,
@@ -135,7 +131,7 @@ class Bench {
     if (!both.ok()) return both.status();
     add("actors.call_ns", both->own_ns, "ns");
     add("actors.raw_caf_call_ns", both->raw_ns, "ns");
-    add("actors.call_over_raw_caf", both->own_ns / both->raw_ns, "ratio", "1.3");
+    report_.add_ratio("actors.call_over_raw_caf", both->ratio, params_, Bound::at_most(1.3));
     return {};
   }
 
@@ -145,14 +141,21 @@ class Bench {
     if (!one.ok()) return one.status();
     add("actors.oneway_ns", one->own_ns, "ns");
     add("actors.raw_caf_oneway_ns", one->raw_ns, "ns");
-    add("actors.oneway_over_raw_caf", one->own_ns / one->raw_ns, "ratio", "1.25");
-    const auto all = compare([this] { return caf_broadcast_ns(kMembers, count(400)); },
-                             [this] { return drive(Driver::kBroadcast, count(400)); });
-    if (!all.ok()) return all.status();
-    const double member_ns = all->own_ns / kMembers;
-    add("actors.broadcast_ns_per_member", member_ns, "ns");
-    add("actors.broadcast_over_raw_caf_oneway", member_ns / one->raw_ns, "ratio", "2.5");
-    add("actors.broadcast_over_raw_caf_broadcast", member_ns / all->raw_ns, "ratio");
+    report_.add_ratio("actors.oneway_over_raw_caf", one->ratio, params_, Bound::at_most(1.25));
+    const auto of_member = [this]() -> Result<double> {
+      const auto all_ns = drive(Driver::kBroadcast, count(400));
+      if (!all_ns.ok()) return all_ns.status();
+      return *all_ns / kMembers;
+    };
+    const auto over_one = compare([this] { return caf_broadcast_ns(1, count(20000)); }, of_member);
+    if (!over_one.ok()) return over_one.status();
+    const auto over_all =
+        compare([this] { return caf_broadcast_ns(kMembers, count(400)); }, of_member);
+    if (!over_all.ok()) return over_all.status();
+    add("actors.broadcast_ns_per_member", over_one->own_ns, "ns");
+    report_.add_ratio("actors.broadcast_over_raw_caf_oneway", over_one->ratio, params_,
+                      Bound::at_most(2.5));
+    report_.add_ratio("actors.broadcast_over_raw_caf_broadcast", over_all->ratio, params_);
     return {};
   }
 
@@ -178,8 +181,7 @@ class Bench {
     auto params = params_;
     params.emplace_back("caller", "actor");
     report_.add("actors.chain_hop_ns", both->own_ns, "ns", params);
-    report_.add("actors.chain_hop_over_oneway", both->own_ns / both->raw_ns, "ratio",
-                with_bound(params, "2"));
+    report_.add_ratio("actors.chain_hop_over_oneway", both->ratio, params, Bound::at_most(2));
     std::vector<double> hops_ns;
     for (int round = 0; round < rounds() * 10; ++round) {
       const std::uint64_t begin_ns = now_ns();
