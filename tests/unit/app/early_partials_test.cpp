@@ -181,6 +181,42 @@ struct ForeignCalls {
   ActorMesh<Speaker> speakers = world.spawn<Speaker>();
 };
 
+/// Takes few at a time.
+class Narrow {
+ public:
+  static constexpr std::uint32_t kMailbox = 3;
+  static inline std::uint64_t handled = 0;
+  static void describe(ActorType<Narrow>& type) { type.on(&Narrow::ask).mailbox_max(kMailbox); }
+  explicit Narrow(const Self&) {}
+  Result<Reply<Answer>> ask(Request<Ask>) {
+    ++handled;
+    return make<Answer>([](Answer::Builder m) { m.setText("here"); });
+  }
+};
+
+TEST(Cancels, ThatMeetTheAnswerOnItsWayGiveThePlaceInTheMailboxBack) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    SlowWorld world(seed);
+    const auto narrow = world.spawn<Narrow>();
+    world.settle();
+    for (std::uint32_t i = 0; i < 2 * Narrow::kMailbox; ++i) {
+      auto call = narrow.at(0).call(&Narrow::ask, [](Ask::Builder) {});
+      const std::uint64_t before = Narrow::handled;
+      while (Narrow::handled == before && world.engine->step()) {
+      }
+      ASSERT_FALSE(call.ready()) << "the answer is on its way";
+      call.cancel();
+      world.settle();
+    }
+
+    const auto last = narrow.at(0).call(&Narrow::ask, [](Ask::Builder) {});
+    world.settle();
+
+    ASSERT_TRUE(last.ready());
+    ASSERT_TRUE(last.get().ok()) << last.get().status().to_string();
+  }
+}
+
 constexpr std::uint64_t kFirstUse = std::uint64_t{1} << 32, kSecondUse = std::uint64_t{2} << 32;
 
 TEST(CallsOfClients, DoNotWaitBehindAnArgumentOfAnotherOne) {

@@ -123,12 +123,13 @@ TEST_F(Once, WhatNeverReachedAHandlerIsAnsweredWithoutASnapshot) {
 }
 
 /// Hands envelopes to a silo as another one would, and sees what comes back.
-TEST_F(Once, ARepeatedRequestIsAnsweredAsBeforeAndOnlyWhenThatIsSafe) {
-  app::Apps& apps = cluster.state()->embedded->apps();
-  auto gate = client.spawn<Gate>(client.hosts()).value().at(1);
-  auto asked = gate.call(&Gate::hold);
-  settle();
-  const auto repeat = [&](std::int64_t add) {
+class OnceRepeated : public Once {
+ protected:
+  /// The same request each time, with another amount. Its answer goes to `asked`, a call that waits
+  /// for another actor of that host.
+  Result<std::int64_t> repeat(std::int64_t add) {
+    auto asked = gate.call(&Gate::hold);
+    settle();
     app::Envelope envelope;
     envelope.kind = app::Kind::kCall;
     envelope.from = app::kHub;
@@ -138,25 +139,42 @@ TEST_F(Once, ARepeatedRequestIsAnsweredAsBeforeAndOnlyWhenThatIsSafe) {
     envelope.reply_type = capnp::typeId<Total>();
     envelope.is_once = true;
     envelope.request_id = 77;
-    // The answer goes to a call that waits for another actor of that host.
     envelope.call = static_cast<internal::CallState<Answer>&>(*asked.state()).call_id;
     envelope.payload = make<Add>(amount(add)).raw();
     std::vector<app::Envelope> batch;
     batch.push_back(std::move(envelope));
-    apps.silo(app::silo_of_host(1))->wiring().door->deliver(batch);
-  };
-  repeat(5);
-  settle();
-  ASSERT_TRUE(asked.ready());
+    cluster.state()->embedded->apps().silo(app::silo_of_host(1))->wiring().door->deliver(batch);
+    settle();
+    if (!asked.ready()) return deadline_exceeded("nothing was answered");
+    const auto answer = asked.get();
+    if (!answer.ok()) return answer.status();
+    return Reply<Total>(answer.value().raw())->getTotal();
+  }
+  std::int64_t total() {
+    return ledger.call(&Ledger::add, CallOptions{.retries = 8}).get().value()->getTotal();
+  }
 
-  asked = gate.call(&Gate::hold);
-  settle();
-  repeat(5);
-  settle();
+  ActorRef<Gate> gate = client.spawn<Gate>(client.hosts()).value().at(1);
+};
 
-  ASSERT_TRUE(asked.ready());  // Though nothing was handled in between.
-  EXPECT_EQ(Reply<Total>(asked.get().value().raw())->getTotal(), 5);
-  EXPECT_EQ(ledger.call(&Ledger::add).get().value()->getTotal(), 5);
+TEST_F(OnceRepeated, ARequestIsAnsweredAsBeforeAndOnlyWhenThatIsSafe) {
+  EXPECT_EQ(repeat(5).value(), 5);
+
+  EXPECT_EQ(repeat(5).value(), 5);  // Though nothing was handled in between.
+
+  EXPECT_EQ(total(), 5);
+}
+
+TEST_F(OnceRepeated, ARequestIsAnsweredAsBeforeBehindEachOfSeveralRestarts) {
+  EXPECT_EQ(repeat(5).value(), 5);
+
+  for (int restart = 0; restart < 3; ++restart) {
+    ledger.kill();
+    EXPECT_EQ(total(), 5);  // A handled message takes another snapshot.
+    EXPECT_EQ(repeat(5).value(), 5) << "behind restart " << restart;
+  }
+
+  EXPECT_EQ(total(), 5);
 }
 
 struct Never {

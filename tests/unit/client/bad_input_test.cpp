@@ -191,6 +191,23 @@ TEST_F(BadInput, ADonationThatIsRefusedTakesNothing) {
   EXPECT_TRUE(program->execute({x, good()}).error().ok());
 }
 
+TEST_F(BadInput, AnArrayThatIsGoneStaysSoWhenItsNextDonationIsRefused) {
+  const auto add =
+      world.client.function("add", [](Tensor x, Tensor y) { return x + y; }, {f32({1}), f32({1})});
+  const ArraySpec spec{f32({2}), world.row};
+  const auto program = world.client.program(
+      "sum", [&add](Traced x, Traced y) { return (*add)(x, y); }, {spec, spec});
+  const Array x = good(), y = good();
+  EXPECT_TRUE(world.program.execute({x}, {.donate = {0}}).error().ok());
+
+  EXPECT_FALSE(program->execute({y, x}, {.donate = {0, 1}}).error().ok());
+
+  EXPECT_TRUE(x.is_deleted());
+  EXPECT_FALSE(y.is_deleted());
+  EXPECT_FALSE(world.program.execute({x}).error().ok());
+  EXPECT_TRUE(world.program.execute({y}).error().ok());
+}
+
 TEST_F(BadInput, ADeletedArrayIsRefused) {
   Array x = good();
   x.delete_now();

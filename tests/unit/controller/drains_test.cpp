@@ -59,6 +59,16 @@ TEST(Drains, SlicesLeaveWithTheirArraysAndRunsFollow) {
   EXPECT_FALSE(some.is_bound_to_new_slices(0));
 }
 
+TEST(Drains, ASliceThatIsOnItsWayIsLeftAtBothEnds) {
+  Drained some;
+  EXPECT_EQ(some.left(1), "0 slices, 0 arrays, 0 parts, 0 reads");
+
+  EXPECT_EQ(some.drain(0), "launch 1@0, launch 1@1");
+
+  EXPECT_TRUE(some.left(0).starts_with("1 slices, ")) << some.left(0);
+  EXPECT_TRUE(some.left(1).starts_with("1 slices, ")) << some.left(1);
+}
+
 TEST(Drains, WhatIsInFlightComesToItsEndFirst) {
   Drained some;
   some.world.run(some.client, some.program, {some.input});

@@ -419,6 +419,21 @@ TEST(Members, RunsOfTwoHostsThatCannotReachEachOtherFailAndNoOthers) {
             "run 3 OK");
 }
 
+TEST(Members, AComplaintNamesTheLifeOfThePeerAndNotOfWhoComplains) {
+  Members some;
+  some.world.binder.is_room = false;
+  some.lose_host(0);
+  some.world.core.host_joined(0, 2);
+  some.world.compiled(some.f);
+  some.world.said();
+
+  some.world.core.complain_of_peer(0, 1, 2);  // Of no life that host 1 has had.
+  EXPECT_EQ(some.world.said(), "");
+  some.world.core.complain_of_peer(0, 1, 1);
+
+  EXPECT_NE(some.world.said().find("cut 1 to "), std::string::npos);
+}
+
 TEST(Members, ALostClientIsCancelledAndWaitsForNothing) {
   Members some;
   some.world.run(some.client, some.on_left, {some.input});

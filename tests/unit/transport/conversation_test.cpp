@@ -214,6 +214,21 @@ TEST_F(Conversations, MoreThanTheLimitsIsRefusedUntilSomeHasArrived) {
   EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{1, 2, 3}));
 }
 
+TEST_F(Conversations, LimitsAreOfWhatWaitsAndNotOfAllThatWasEverSaid) {
+  ConversationOptions narrow = small_options();
+  narrow.control.credit_bytes = 64;
+  left = Conversation(narrow, 0);
+  connect();
+
+  for (std::uint64_t number = 1; number <= 50; ++number) {
+    send(left, number);
+    talk();
+    ASSERT_EQ(numbers(right), std::vector<std::uint64_t>{number});
+  }
+
+  EXPECT_EQ(left.waiting().bytes, 0u);
+}
+
 TEST_F(Conversations, ALongFrameTravelsInPartsBetweenHeartbeats) {
   left_options.control.packet_bytes = left_options.control.credit_bytes = 8;
   left_options.heartbeat_ns = 100;
