@@ -105,6 +105,29 @@ TEST(HostArrays, AReaderOfAnArrayThatIsDonatedGetsItsValueFirst) {
   EXPECT_EQ(world.value(61), "43");
 }
 
+TEST(HostArrays, AReaderOfAnArrayThatIsDonatedBeforeItsPartHasSettledGetsItsValue) {
+  HostWorld world(2);
+  PartMaker maker(1, {0});
+  const std::uint32_t other = maker.group({1});
+  maker.gang({maker.arg()}, {maker.output()}).gang({}, {}, {.group = other, .cost_ns = kSlow});
+  PartMaker taker(2, {0});
+  taker.gang({taker.arg()}, {taker.output()}).donate(0, 0);
+  world.put(50, HostWorld::row(41));
+  world.launch(1, maker, {50, 60});
+  world.launch(2, taker, {60, 61});
+  world.admit(1);
+  world.admit(2);
+  world.place(1, 0, 2);
+  world.core.advance();
+  world.fetch(60, 3);  // The value is there, but the part may still fail.
+  EXPECT_EQ(world.answers(), "");
+  world.place(2, 0, 1);
+  world.core.advance();
+
+  EXPECT_EQ(world.answers(), "3: 42");
+  EXPECT_EQ(world.value(61), "43");
+}
+
 TEST(HostArrays, AReaderWhoseTargetIsWithdrawnIsNotAnswered) {
   HostWorld world;
   world.put(50, HostWorld::row(41));
