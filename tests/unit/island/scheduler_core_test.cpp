@@ -281,6 +281,28 @@ TEST(Door, OvertakersTogetherLeaveRoomForTheOldestWaitingPart) {
   EXPECT_EQ(island.seen(), "admit 2, place 2 0-1, admit 4, place 4 0-1");
 }
 
+/// What they have made counts as well, as long as it has to stay.
+TEST(Door, OvertakersBesideTheWaitingPartAreCountedTogether) {
+  CoreOptions options;
+  options.early = EarlyPlacement::kNever;
+  Island island(options);
+  const auto tiny = PlanMaker({0}).gangs(1).output(0, 15).make();
+  const auto never = PlanMaker({0}, 30).gangs(1).receive(0, 3, 1, 0).make();
+  ASSERT_TRUE(island.launch(1, never).ok());
+  ASSERT_TRUE(island.launch(2, PlanMaker({0}, 80).gangs(1).make()).ok());
+  ASSERT_TRUE(island.launch(3, PlanMaker({0}).gangs(1).output(0, 30).make(), {}, {30}).ok());
+  EXPECT_EQ(island.seen(), "admit 1, admit 3, place 3 0-1");
+  island.core.cancel(1);
+  island.core.fenced(1);
+  EXPECT_EQ(island.seen(), "cancel 1, finished 1");
+
+  // 80 and 15 bytes fit into 100, and a second 15 would not.
+  ASSERT_TRUE(island.launch(4, tiny, {}, {40}).ok());
+  ASSERT_TRUE(island.launch(5, tiny, {}, {50}).ok());
+
+  EXPECT_EQ(island.seen(), "admit 4, place 4 0-1");
+}
+
 // ---- Rule 5: release ------------------------------------------------------------------------
 
 TEST(Release, SendsHoldTheirRoomUntilTheyAreReceived) {
