@@ -190,11 +190,13 @@ Status AnnexCore::run(const RunGang& order) {
   const auto& parameters = executable.parameter_types();
   const auto& results = executable.output_types();
   HostShare own;
-  std::uint32_t shards = 0;
+  std::uint32_t shards = 0, last = 0;  // Each host once, in the order of its shards.
   bool is_sound = order.operands.size() == parameters.size() &&
                   order.outputs.size() == results.size() && !order.hosts.empty();
   for (const HostShare& share : order.hosts) {
-    is_sound = is_sound && share.begin == shards && share.end > share.begin;
+    const bool is_next = shards == 0 || share.host > last;
+    is_sound = is_sound && is_next && share.begin == shards && share.end > share.begin;
+    last = share.host;
     shards = share.end;
     if (share.host == host_) own = share;
   }

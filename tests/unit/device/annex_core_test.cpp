@@ -18,9 +18,14 @@ TEST(AnnexCore, RefusesWhatItsHostNeverAsksFor) {
   const std::vector<HostShare> hosts = {{0, 0, 2}, {1, 2, 4}};
   EXPECT_TRUE(annex.follow(WriteRoom{inside, std::vector<std::byte>(128)}).ok());
   for (const AnnexOrder& order : std::vector<AnnexOrder>{
-           MakeRoom{5, 2, 2, 128}, DropRoom{6}, WriteRoom{inside, std::vector<std::byte>(127)},
-           ReadRoom{1, {6, 2, 2, 0, 1}}, ReadRoom{1, {5, 1, 2, 0, 1}}, ReadRoom{1, {5, 2, 3, 0, 1}},
-           ReadRoom{1, {5, 2, 2, 65, 64}}, ReadRoom{1, {5, 2, 0xffffffff, 0, 1}},
+           MakeRoom{5, 2, 2, 128},
+           DropRoom{6},
+           WriteRoom{inside, std::vector<std::byte>(127)},
+           ReadRoom{1, {6, 2, 2, 0, 1}},
+           ReadRoom{1, {5, 1, 2, 0, 1}},
+           ReadRoom{1, {5, 2, 3, 0, 1}},
+           ReadRoom{1, {5, 2, 2, 65, 64}},
+           ReadRoom{1, {5, 2, 0xffffffff, 0, 1}},
            ReadRoom{1, {5, 2, 2, 0xffffffffffffffff, 2}},
            RunGang{1, 1, 2, false, hosts, {{5, 0}}, {{5, 64}}, {}},
            RunGang{1, 1, 1, false, hosts, {}, {{5, 64}}, {}},
@@ -30,6 +35,8 @@ TEST(AnnexCore, RefusesWhatItsHostNeverAsksFor) {
            RunGang{1, 1, 1, false, {{0, 0, 2}, {1, 2, 5}}, {{5, 0}}, {{5, 64}}, {}},
            RunGang{1, 1, 1, false, {{0, 0, 1}, {1, 1, 4}}, {{5, 0}}, {{5, 64}}, {}},
            RunGang{1, 1, 1, false, {{0, 0, 1}, {1, 2, 4}}, {{5, 0}}, {{5, 64}}, {}},
+           RunGang{1, 1, 1, false, {{1, 0, 2}, {1, 2, 4}}, {{5, 0}}, {{5, 64}}, {}},
+           RunGang{1, 1, 1, false, {{2, 0, 2}, {1, 2, 4}}, {{5, 0}}, {{5, 64}}, {}},
            RunGang{1, 1, 1, false, hosts, {{5, 0}}, {{5, 65}}, {}}}) {
     EXPECT_EQ(annex.follow(order).code(), StatusCode::kProtocolError) << order.index();
   }
