@@ -57,7 +57,7 @@ def measure_system(program):
 
 
 def measure_system_often(program):
-    """The largest of several: what is kept has to be enough for a machine on which threads always go to sleep."""
+    """The largest count of several runs: each has a little of other programs in it."""
     runs = [measure_system(program) for _ in range(KEPT_RUNS)]
     return [{name: one[name] if name == "operation" else max(run[i][name] for run in runs) for name in one}
             for i, one in enumerate(runs[0])]

@@ -5,7 +5,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -16,7 +15,7 @@
 #include "benchmarks/counts/adder.hpp"
 #include "benchmarks/counts/system_calls.hpp"
 #include "benchmarks/support/measure.hpp"
-#include "benchmarks/wire/ends.hpp"
+#include "benchmarks/wire/round_trips.hpp"
 
 namespace seaway::benchmarks {
 namespace {
@@ -59,32 +58,12 @@ Status print_least(const std::string& operation, int times, pid_t other,
   return {};
 }
 
-/// Messages go there and back.
+/// Round trips of a message.
 Status count_messages(const std::string& socket, const std::string& directory) {
-  const auto tls = socket == "tls" ? make_tls() : nullptr;
-  Note note;
-  const Child echo([&] {
-    const std::string listen =
-        socket == "unix" ? "unix:" + directory + "/wire" : socket + ":127.0.0.1:0";
-    WireProcess process(0, tls, listen, "",
-                        [](WireProcess& own, const Frame& frame) { own.say(frame); });
-    note.write(process.address());
-    process.wait([] { return false; });
-  });
-  const Frame frame = Frame::make(kWireFrameWords, [](auto words) {
-    for (auto& word : words) word = 1;
-  });
-  std::atomic<int> left = 0;
-  WireProcess process(1, tls, "", note.read(), [&left](WireProcess& own, const Frame& heard) {
-    if (--left > 0) return own.say(heard);
-    own.notify();
-  });
-  if (!process.wait_for_peer()) return deadline_exceeded("the ends of a wire do not meet");
-  return print_least("message." + socket, 2 * kOfBatch, echo.id(), [&]() -> Status {
-    left = kOfBatch;
-    process.post([&process, &frame] { process.say(frame); });
-    if (process.wait([&left] { return left == 0; })) return {};
-    return deadline_exceeded("a message does not come back");
+  ActorRoundTrips trips(socket, directory, {});
+  return print_least("message." + socket, 2 * kOfBatch, trips.other(), [&trips]() -> Status {
+    if (trips.measure_us(kOfBatch).size() == kOfBatch) return {};
+    return deadline_exceeded("a message was not answered within 60 s; see benchmarks/wire");
   });
 }
 

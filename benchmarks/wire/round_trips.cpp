@@ -79,6 +79,8 @@ ActorRoundTrips::ActorRoundTrips(const std::string& socket, const std::string& d
 
 ActorRoundTrips::~ActorRoundTrips() = default;
 
+pid_t ActorRoundTrips::other() const { return state_->echo.id(); }
+
 std::vector<double> ActorRoundTrips::measure_us(int rounds) {
   State& state = *state_;
   if (!state.process.wait_for_peer()) return {};

@@ -37,6 +37,8 @@ class ActorRoundTrips {
   ActorRoundTrips& operator=(const ActorRoundTrips&) = delete;
   /// In microseconds; none when the two do not meet, or lose each other.
   std::vector<double> measure_us(int rounds);
+  /// The process of the other end.
+  pid_t other() const;
 
  private:
   struct State;

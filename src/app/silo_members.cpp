@@ -90,15 +90,15 @@ void Silo::on_call(Envelope& envelope) {
   on_argument(early.mapped()->envelope);
 }
 
-/// Whatever was asked from the place of `call` before, nobody waits for any more.
+/// Cancels an earlier call of the same place in its caller's table: the caller has given that up.
 void Silo::give_up_place(const Envelope& call) {
-  const auto& places = incoming_[call.from];
+  const std::vector<Delivery*>* const places = incoming_.find(call.from);
   const std::uint32_t place = place_of(call.call);
-  if (place >= places.size() || !places[place]) return;
+  if (!places || place >= places->size() || !(*places)[place]) return;
   Envelope cancel;
   cancel.kind = Kind::kCancel;
   cancel.from = call.from;
-  cancel.call = places[place]->call;
+  cancel.call = (*places)[place]->call;
   on_cancel(cancel);
 }
 
