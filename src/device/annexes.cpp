@@ -36,6 +36,12 @@ std::vector<HostShare> Annexes::shares_of(const std::vector<DeviceId>& devices) 
   return shares;
 }
 
+std::uint32_t Annexes::laggard(std::uint64_t gang) const {
+  const auto found = std::ranges::find_if(
+      of_gangs_, [gang](const auto& entry) { return entry.first.second == gang; });
+  return found == of_gangs_.end() ? 1 : found->first.first;
+}
+
 std::unique_ptr<Room> Annexes::make(const std::vector<DeviceId>& devices, std::uint64_t shard_bytes,
                                     store::SlabOwner owner) {
   if (!any() || shard_bytes == 0) return nullptr;

@@ -108,6 +108,8 @@ class Annexes {
   /// Nothing is waited for.
   bool is_quiet() const { return questions_.empty(); }
   std::uint32_t hosts() const { return hosts_; }
+  /// The first one that has not answered what it was asked about `gang`; 1 if all have.
+  std::uint32_t laggard(std::uint64_t gang) const;
 
  private:
   friend class Room;

@@ -378,6 +378,7 @@ class HostCore {
   void hand_over(StartedGang& gang);
   void end_beside(std::uint64_t ticket, GangEnd end);
   void give_up(const StartedGang& gang, DeviceId laggard, std::uint64_t now_ns);
+  void give_up(std::uint64_t sequence, std::uint32_t gang, SpreadGang& spread);
   std::vector<std::shared_ptr<const void>> keep_work(PartRun& part, std::uint32_t gang);
   void report_straggler(const PartRun& part, std::uint32_t gang, const GangEnd& end);
   std::uint64_t time_limit_ns(const GangPlan& gang) const;

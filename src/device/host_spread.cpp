@@ -11,6 +11,17 @@ namespace seaway::device {
 
 using function::ShardedBuffer;
 
+namespace {
+
+bool has_exchange(const function::Executable& executable, bool has_conflict) {
+  for (std::size_t stage = 0; stage < executable.stages(has_conflict); ++stage) {
+    if (executable.exchange_at(stage, has_conflict)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 ShardMemory HostCore::make_device_memory(const std::vector<DeviceId>& devices,
                                          std::uint64_t shard_bytes, store::SlabOwner owner) {
   ShardMemory memory = make_memory(devices.size(), shard_bytes, owner);
@@ -54,6 +65,7 @@ SpreadGang& HostCore::start_spread(std::uint64_t sequence, std::uint32_t gang,
       work.executable->has_conflict([&work](std::uint32_t output, std::uint32_t operand) {
         return work.outputs[output].base == work.operands[operand].base;
       });
+  if (has_exchange(*work.executable, run.has_conflict)) spread.limit_ns = time_limit_ns(plan);
   run.hosts = annexes_.shares_of({devices.begin(), devices.end()});
   run.tenant = part.tenant;
   for (const ValueSlot& slot : plan.operands) run.operands.push_back(place(slot));

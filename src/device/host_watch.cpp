@@ -208,6 +208,7 @@ void HostCore::report_straggler(const PartRun& part, std::uint32_t gang, const G
 std::optional<std::uint64_t> HostCore::due_ns() const {
   std::uint64_t due_ns = kNever;
   for (const StartedGang& gang : started_) due_ns = std::min(due_ns, gang.due_ns);
+  for (const auto& [of, gang] : spread_) due_ns = std::min(due_ns, gang.due_ns());
   if (spilled_.tiers) due_ns = std::min(due_ns, spilled_.tiers->resume_ns().value_or(kNever));
   if (due_ns == kNever) return {};
   return due_ns;
@@ -230,6 +231,21 @@ void HostCore::tick(std::uint64_t now_ns) {
     started_.erase(started_.begin() + static_cast<std::ptrdiff_t>(i));
     if (!SEAWAY_MUTANT("a gang that hangs is forgotten")) give_up(gang, *laggard, now_ns);
   }
+  for (auto& [of, gang] : spread_) {
+    if (gang.due_ns() <= now_ns) give_up(of.first, of.second, gang);
+  }
+}
+
+/// What hosts have said to each other may be lost or wrong. An annex is refused, which ends this
+/// life of all of them; with no life does the gang go on.
+void HostCore::give_up(std::uint64_t sequence, std::uint32_t gang, SpreadGang& spread) {
+  const PartRun& part = *entry_at(sequence).part;
+  const std::uint32_t host = annexes_.laggard(spread.number);
+  refuse(actor::Role::kAnnex, actor::annex_of(options_.island, host),
+         name_of(part, gang) + " did not end within " + milliseconds(spread.limit_ns) +
+             " (estimated " + milliseconds(spread.cost_ns) + "), and host " + std::to_string(host) +
+             " of island " + std::to_string(options_.island) + " is at it");
+  spread.limit_ns = kNever;
 }
 
 /// The gang has failed on all its devices, though `laggard` may go on with it: nobody else gets the

@@ -30,6 +30,8 @@ constexpr std::uint32_t kRestarts = 1'000'000;
 constexpr unsigned kRefusedSentPercent = 3;
 constexpr std::uint64_t kRefusedMax = 50;  // Per probe.
 constexpr std::uint64_t kRequestNs = 3 * kSecond;
+/// Until a gang that hangs is given up. Who runs behind it waits as long, on other islands too.
+constexpr std::uint64_t kHangNs = kSecond;
 /// Longer than any request, or any loss that is found out by silence.
 constexpr std::uint64_t kPatienceNs = 20 * kSecond;
 constexpr std::uint64_t kWarmUpNs = 20 * kSecond, kSettleNs = 40 * kSecond;
@@ -87,6 +89,7 @@ DamagedWorld::DamagedWorld(std::uint64_t seed, const std::optional<MessageKind>&
   options_.devices = kDevices;
   options_.threads = 1;
   options_.restarts = kRestarts;
+  options_.gang_timeout_ns = kHangNs;
   options_.device_memory = options_.host_memory = options_.send_memory = std::uint64_t{1} << 22;
   const bool wants_annexes = kind ? has_annexes(*kind) : random_.chance(50);
   if (wants_annexes || random_.chance(15)) options_.hosts = random_.chance(70) ? 2 : 3;

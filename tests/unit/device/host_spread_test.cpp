@@ -98,6 +98,42 @@ TEST(HostSpread, AnExchangeThatFailsBesideAStageFailsTheGangWhenThatHasEnded) {
   EXPECT_TRUE(world.annex.exchanges().is_quiet());
 }
 
+/// What the host says to its annex in the exchange is lost.
+TEST(HostSpread, EndsItsLifeWhenAnExchangeDoesNotEndInTime) {
+  SpreadWorld world;
+  world.define(kernel_id(1, 1), std::make_shared<TotalKernel>());
+  world.put(50, SpreadWorld::rows(10), kAll);
+  world.run(1, next(1), {50, 60});
+  do {
+    world.core.exchanges().outbox().clear();
+  } while (world.carry_orders() || world.carry_words() || world.carry_answers());
+  ASSERT_TRUE(world.core.due_ns().has_value());
+
+  world.clock.advance_to(*world.core.due_ns() - 1);
+  world.core.tick(world.clock.now_ns());
+  EXPECT_TRUE(world.core.outbox().wrong.empty());
+  world.clock.advance_to(world.clock.now_ns() + 1);
+  world.core.tick(world.clock.now_ns());
+
+  ASSERT_EQ(world.core.outbox().wrong.size(), 1u);
+  const HostOutbox::Wrong& wrong = world.core.outbox().wrong[0];
+  EXPECT_EQ(wrong.role, actor::Role::kAnnex);
+  EXPECT_EQ(wrong.index, actor::annex_of(0, 1));
+  EXPECT_EQ(
+      wrong.why.message(),
+      "gang 0 of run 101 did not end within 10000 ms (estimated 0 ms), and host 1 of island 0 "
+      "is at it");
+  EXPECT_EQ(world.core.due_ns(), std::nullopt);  // Once is enough.
+}
+
+TEST(HostSpread, WaitsAsLongAsItTakesForAGangWithoutExchanges) {
+  SpreadWorld world;
+  world.put(50, SpreadWorld::rows(10), kAll);
+  world.run(1, next(1), {50, 60});
+  EXPECT_FALSE(world.core.is_idle());
+  EXPECT_EQ(world.core.due_ns(), std::nullopt);
+}
+
 TEST(HostSpread, WhatIsOfferedInAnExchangeStaysForConnectionsThatReadOn) {
   SpreadWorld world(SpreadWorld::Way::kFetches);
   const std::vector<DeviceId> devices = {0, 2};
