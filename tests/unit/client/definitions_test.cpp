@@ -107,6 +107,7 @@ TEST(Definitions, OfReshardsAreBounded) {
     const auto whole = x.reshard(NamedSharding(world.slice.mesh(), P()));
     ASSERT_TRUE(whole.ok()) << whole.status().to_string();
   }
+  ASSERT_EQ(world.client.drain(), Status());  // Runs keep what they use.
 
   // A program, its function and the spec of its argument for each that is kept.
   EXPECT_LE(world.client.session().definitions(), 3 * ProgramCache::kProgramsMax + 20);
