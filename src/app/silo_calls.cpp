@@ -233,8 +233,7 @@ bool Silo::send_call(Call& call, Envelope&& envelope) {
   Route::Place& place = route.places[call.member.index];
   call.silo = place.silo;
   Status status;
-  const std::uint32_t one_more = SEAWAY_MUTANT("a mailbox takes one more") ? 1 : 0;
-  if (place.in_flight >= call.mesh->type->mailbox_max + one_more) {
+  if (place.in_flight >= call.mesh->type->mailbox_max) {
     status = resource_exhausted(
         call_name(call) + ": " + std::to_string(call.mesh->type->mailbox_max) +
         " messages from here wait there already (mailbox_max); wait for some of them");
@@ -404,8 +403,8 @@ void Silo::on_item(Envelope& envelope) {
 
 /// False when the call's tries are used up, or its deadline would come first.
 bool Silo::try_again(Call& call) {
-  const bool has_begun = call.has_items && !SEAWAY_MUTANT("a stream that has begun is begun again");
-  if (call.tries >= call.retries || !call.again || has_begun) return false;
+  // A stream that has begun is not begun again.
+  if (call.tries >= call.retries || !call.again || call.has_items) return false;
   const std::uint64_t pause = wiring_.limits.restart_pause_ns << std::min(call.tries, 10u);
   SEAWAY_PROBE_IF(now_ns_ + pause >= call.deadline_ns, "a call has no time to be tried again");
   if (now_ns_ + pause >= call.deadline_ns) return false;

@@ -524,7 +524,6 @@ void Silo::release(Delivery& delivery) {
     const auto place = static_cast<std::uint32_t>(delivery.call);
     if (place < places.size() && places[place] == &delivery) places[place] = nullptr;
   }
-  if (SEAWAY_MUTANT("a one-way message keeps its place")) delivery.owes_credit = false;
   if (delivery.owes_credit && delivery.from != wiring_.id) {
     const MemberName member = delivery.member->member_name();
     if (!credit_due_.empty() && credit_due_.back().to == delivery.from &&

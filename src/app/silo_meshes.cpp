@@ -7,7 +7,6 @@
 #include "app/silo.hpp"
 #include "base/check.hpp"
 #include "base/limits.hpp"
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 
 namespace seaway::app {
@@ -288,7 +287,6 @@ void Silo::on_death(MemberName member, std::uint32_t incarnation, const Status& 
     if (is_over(other.member)) continue;
     SEAWAY_PROBE("a gang restarts with a member");
     if (!std::exchange(owned.places[other.member].is_live, false)) --owned.starting;
-    if (SEAWAY_MUTANT("a gang restarts beside itself")) continue;
     stop_member(owned, other.member, 0,
                 actor_lost("its gang restarts, for " + death.name + " has died"));
   }
@@ -315,7 +313,6 @@ void Silo::on_death(MemberName member, std::uint32_t incarnation, const Status& 
     members.push_back(start.member);
   }
   begin_start(owned, members);
-  if (SEAWAY_MUTANT("members are started twice")) begin_start(owned, members);
 }
 
 void Silo::on_moved(const Envelope& envelope) {
@@ -397,7 +394,7 @@ void Silo::forget_owned(std::uint64_t mesh) {
     wheel_.remove(*request);
     answer_call(request->from, request->call, Status());
   }
-  if (!owned.name.empty() && !SEAWAY_MUTANT("a name outlives its actors")) {
+  if (!owned.name.empty()) {
     Envelope unpublish;
     unpublish.kind = Kind::kUnpublish;
     unpublish.tenant = owned.mesh->tenant;

@@ -160,8 +160,7 @@ void Silo::give_up_node(ReductionNode& node) {
   nodes_.erase({node.from, node.call});
   for (const auto& [delivery, ticket] : asked) {
     SEAWAY_PROBE_IF(delivery->ticket == ticket, "a handler of a reduction is given up");
-    if (delivery->ticket == ticket || SEAWAY_MUTANT("a reduction cancels what came after it"))
-      cancel_delivery(*delivery);
+    if (delivery->ticket == ticket) cancel_delivery(*delivery);
   }
 }
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "app/silo.hpp"
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "seaway/app/task.hpp"
 
@@ -38,8 +37,7 @@ void Silo::take_snapshot(Member& member) {
   }
   for (std::size_t i = extras.once_begin; i < extras.once_order.size(); ++i) {
     const std::uint64_t id = extras.once_order[i];
-    if (!SEAWAY_MUTANT("a snapshot leaves out who was answered"))
-      snapshot->answered.emplace_back(id, *extras.once.at(id).answer);
+    snapshot->answered.emplace_back(id, *extras.once.at(id).answer);
   }
   Envelope envelope;
   envelope.kind = Kind::kSnapshot;

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "app/silo.hpp"
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "seaway/app/task.hpp"
 
@@ -82,9 +81,9 @@ void Silo::tell(OwnedMesh& owned, const Death& death) {
   const auto shared = std::make_shared<const Death>(death);
   if (owned.owner) hear(*owned.owner, death);
   for (const Watch& watch : owned.watches) {
-    const bool is_meant = death.is_escalated || SEAWAY_MUTANT("watchers hear of others, too") ||
-                          std::find(watch.members.begin(), watch.members.end(),
-                                    death.member.index) != watch.members.end();
+    const bool is_meant =
+        death.is_escalated || std::find(watch.members.begin(), watch.members.end(),
+                                        death.member.index) != watch.members.end();
     if (!is_meant) continue;
     Envelope notice;
     notice.kind = Kind::kNotice;
@@ -109,9 +108,7 @@ void Silo::on_notice(const Envelope& envelope) {
     return;
   }
   Member* member = find_authorized(envelope) ? find_member(envelope.member) : nullptr;
-  const bool is_meant =
-      member && (member->incarnation() == envelope.number ||
-                 SEAWAY_MUTANT("a restarted watcher hears what the last one watched"));
+  const bool is_meant = member && member->incarnation() == envelope.number;
   if (is_meant) hear(*member, *envelope.parcel->death);
 }
 

@@ -320,8 +320,7 @@ void Session::finish(Record& record, Status status) {
     if (status.ok() || !SEAWAY_MUTANT("a run that failed keeps its place"))
       runs_in_flight_.fetch_sub(1, std::memory_order_relaxed);
   } else {
-    if (!SEAWAY_MUTANT("bytes of an upload stay counted"))
-      upload_bytes_.fetch_sub(record.origin->outputs[0].type.bytes(), std::memory_order_relaxed);
+    upload_bytes_.fetch_sub(record.origin->outputs[0].type.bytes(), std::memory_order_relaxed);
     // No host hears of an upload that was refused.
     if (!status.ok() && wiring_.bulk) wiring_.bulk->take_upload(record.id);
   }
@@ -365,8 +364,7 @@ bool Session::ask_again(const Outcome& outcome) {
   bool is_first = false;
   const bool is_said = say([&](Outbox& outbox) {
     const auto found = fetches_.find(outcome.id);
-    is_first = found != fetches_.end() &&
-               (found->second.loss.ok() || SEAWAY_MUTANT("a value is asked for again and again"));
+    is_first = found != fetches_.end() && found->second.loss.ok();
     if (!is_first) return;
     found->second.loss = outcome.status;
     if (wiring_.is_process) outbox.said.push_back({.kind = Said::Kind::kGot, .id = outcome.id});
@@ -438,8 +436,7 @@ void Session::on_run_timeout(RunId run, std::uint64_t timeout_ns) {
     record = in_flight_.take(run);
     // A put waits for room no longer; the controller, which knows the numbers, says why.
     is_put = record && !record->is_run;
-    if (is_put && !SEAWAY_MUTANT("an upload that is late has no outcome"))
-      in_flight_.insert(run, record);
+    if (is_put) in_flight_.insert(run, record);
   }
   if (!record) return;
   say([run](Outbox& outbox) { outbox.said.push_back({.kind = Said::Kind::kCancel, .id = run}); });

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/fault_point.hpp"
-#include "base/mutant.hpp"
 #include "client/frames.hpp"
 
 namespace seaway::client {
@@ -58,8 +57,7 @@ void SessionActor::drain() {
     if (is_frame || at - begin == kRecordsMax || (at > begin && SEAWAY_FAULT(kRecordsApart))) {
       send_records(begin, at, arguments_begin, arguments_end);
       begin = at;
-      if (!SEAWAY_MUTANT("a frame has the arguments of the last one"))
-        arguments_begin = arguments_end;
+      arguments_begin = arguments_end;
     }
     if (is_frame) {
       send(std::move(outbox_.frames[said.object]));

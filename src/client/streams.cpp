@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "client/frames.hpp"
 #include "client/session.hpp"
@@ -150,7 +149,7 @@ Status Session::end_offer(ArrayId array, Status outcome) {
     put = std::move(found->second);
     large_puts_.erase(found);
   }
-  if (put.reader && !SEAWAY_MUTANT("an upload stays offered behind its outcome")) {
+  if (put.reader) {
     wiring_.data->withdraw(*put.reader, DataKey{array});
   }
   if (outcome.ok() && put.reader && put.file && put.file->is_torn()) {

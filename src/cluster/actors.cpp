@@ -8,7 +8,6 @@
 #include "actor/engine_waiter.hpp"
 #include "app/client_envelopes.hpp"
 #include "app/undeliverable.hpp"
-#include "base/mutant.hpp"
 
 namespace seaway::cluster {
 
@@ -275,8 +274,7 @@ void Actors::read(Event& event) {
     news.epoch == 0 ? silo_->on_silo_lost(news.silo) : silo_->on_silo_back(news.silo);
   }
   if (epoch(batch->from) == 0 || batch->envelopes.empty()) return;
-  const bool waits = !SEAWAY_MUTANT("a message does not wait for the arrays beside it");
-  if (waits && arrays_ && arrays_->is_early()) {
+  if (arrays_ && arrays_->is_early()) {
     early_ = std::move(batch->envelopes);
   } else {
     door_->deliver(batch->envelopes);

@@ -35,10 +35,7 @@ void ControllerCore::hello(ClientId client_id, const std::string& name, std::uin
     (*found)->kept_bytes.assign(options_.islands, 0);
     (*found)->shares.resize(options_.islands);
   }
-  if (weight > 0) {
-    set_weight(SEAWAY_MUTANT("a weight is given to another tenant") ? *tenants_.front() : **found,
-               weight);
-  }
+  if (weight > 0) set_weight(**found, weight);
   client->tenant = found->get();
   (*found)->clients.push_back(client.get());
   clients_[client_id] = std::move(client);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "controller/records.hpp"
 #include "program/plan_codec.hpp"
@@ -66,7 +65,6 @@ void ControllerCore::compiled(FunctionId id, HostId host, Status status,
   if (host >= function.awaits.size() || !function.awaits[host]) return;
   function.awaits[host] = false;
   --function.hosts_awaited;
-  if (SEAWAY_MUTANT("one host that compiles is enough")) function.hosts_awaited = 0;
   if (status.ok() && function.is_foreign) status = take_types(function, host, foreign);
   // Only hosts know; and a part runs wherever its slice is bound, so all of them have to agree.
   if (!function.is_compiled) function.info.in_place = in_place;

@@ -5,7 +5,6 @@
 
 #include "base/check.hpp"
 #include "base/fault_point.hpp"
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "controller/records.hpp"
 
@@ -285,9 +284,7 @@ bool ControllerCore::is_awaited(const Run& taker) {
                                    [&array](const Run::Use& arg) { return arg.array == &array; });
     SEAWAY_PROBE_IF(array.open_readers > static_cast<std::uint32_t>(own),
                     "a donation waits for a reader");
-    if (array.open_readers > static_cast<std::uint32_t>(own) &&
-        !SEAWAY_MUTANT("a donation does not wait for runs before it"))
-      return true;
+    if (array.open_readers > static_cast<std::uint32_t>(own)) return true;
     SEAWAY_PROBE_IF(is_fetch_held(taker.args[i].id, array), "a donation waits for a fetch");
     if (is_fetch_held(taker.args[i].id, array)) return true;
   }
@@ -439,8 +436,7 @@ void ControllerCore::launch_segment(Run& run) {
   // Intermediates that no later segment reads go behind this part.
   for (std::size_t i = 0; i < segment.args.size(); ++i) {
     const SegmentArray& arg = segment.args[i];
-    const bool is_last_use =
-        arg.last_use || SEAWAY_MUTANT("an intermediate goes after its first use");
+    const bool is_last_use = arg.last_use;
     if (arg.kind != SegmentArray::Kind::kIntermediate || !is_last_use) continue;
     for (const program::PartPlanPtr& plan : plans) {
       for (const program::Arg& part_arg : plan->args) {

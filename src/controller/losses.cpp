@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "controller/records.hpp"
 
@@ -31,8 +30,7 @@ void ControllerCore::displace(Slice& slice) {
   SEAWAY_PROBE_IF(slice.moves_in_flight > 0, "a device is lost while a slice moves");
   if (slice.is_released || slice.moves_in_flight > 0 || !slice.failure.ok()) return;
   SEAWAY_PROBE_IF(loss_of(slice.binding), "a slice lies on a lost device");
-  if (loss_of(slice.binding) && !SEAWAY_MUTANT("a slice stays on a lost device"))
-    slice.is_displaced = true;
+  if (loss_of(slice.binding)) slice.is_displaced = true;
   if (is_draining(slice.binding.island)) slice.is_displaced = true;
 }
 
@@ -67,7 +65,6 @@ Status ControllerCore::loss_of_run(const Run& run, std::size_t open, std::option
       const auto function = functions_.find(gang.function);
       if (function == functions_.end() || function->second->info.idempotent) continue;
       SEAWAY_PROBE("a function with effects may have run or not");
-      if (SEAWAY_MUTANT("nobody is told of what may have been done")) continue;
       return {StatusCode::kMaybeExecuted,
               "function " + function->second->info.name +
                   ", which is not idempotent, may have run or not: " + cause.message() +

@@ -96,8 +96,7 @@ void ControllerCore::host_lost(IslandId island, const std::string& why) {
     binder_.lose(island, device);
   }
   fail_parts_on(island, cause);
-  if (!SEAWAY_MUTANT("what a run left on a lost host is not missed"))
-    fail_runs_that_left_on(island, cause);
+  fail_runs_that_left_on(island, cause);
   fail_arrays_on(island, cause);
   fail_reads_on(island, cause);
   for (auto& [id, function] : functions_) {
@@ -480,8 +479,7 @@ ControllerOutbox::View ControllerCore::view_of(IslandId island) const {
     if (run->migration) named.insert(run->first_output);
     // Later segments may read them.
     for (const ArrayId intermediate : run->intermediates) {
-      if (intermediate != 0 && !SEAWAY_MUTANT("a view leaves out what segments pass on"))
-        named.insert(intermediate);
+      if (intermediate != 0) named.insert(intermediate);
     }
   }
   for (const auto& [id, array] : arrays_) {

@@ -1,7 +1,6 @@
 // Migration: the arrays of a slice follow it to its new devices, as ordinary runs of copies.
 
 #include "base/check.hpp"
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "controller/records.hpp"
 
@@ -172,8 +171,7 @@ void ControllerCore::finish_migration(Run& run) {
   Array& array = *run.args[0].array;
   if (!array.is_freed) outbox_.islands[array.island].frees.push_back(array.physical);
   SEAWAY_PROBE_IF(array.island != slice.target.island, "an array has moved to another island");
-  if (array.island != slice.target.island &&
-      !SEAWAY_MUTANT("an array is counted where it was, too")) {
+  if (array.island != slice.target.island) {
     const IslandId left = run.failure.ok() ? array.island : slice.target.island;
     give_back(owner(id), left, array.kept_bytes);
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "controller/records.hpp"
 
@@ -127,14 +126,11 @@ void ControllerCore::end_run(Run& run) {
     if (slice != slices_.end()) --slice->second->runs_in_flight;
   }
   for (IslandId i = 0; i < options_.islands; ++i) {
-    if (!SEAWAY_MUTANT("room for intermediates is not given back"))
-      give_back(*run.client, i, run.held[i]);
+    give_back(*run.client, i, run.held[i]);
   }
   // What segments left behind because one of them failed, or because nobody could say in time who
   // is the last to read it.
-  const std::size_t segments =
-      run.segment + (SEAWAY_MUTANT("the last segment is not tidied up") ? 0 : 1);
-  for (std::size_t s = 0; s < segments && !run.intermediates.empty(); ++s) {
+  for (std::size_t s = 0; s <= run.segment && !run.intermediates.empty(); ++s) {
     for (const program::PartPlanPtr& plan : run.program->plans[s]) {
       for (const program::Output& output : plan->outputs) {
         const auto& array = run.program->lowered.segments[s].outputs[output.output];
@@ -168,7 +164,7 @@ void ControllerCore::resolve(Run& run, Status status) {
   for (std::size_t i = 0; i < run.outputs.size(); ++i) {
     drop_reference(run.first_output + i, *run.outputs[i]);
   }
-  if (!SEAWAY_MUTANT("a run reads its arguments for ever")) end_reading(run);
+  end_reading(run);
   for (const Run::Use& arg : run.args) drop_reference(arg.id, *arg.array);
   events_.record({.time_ns = clock_.now_ns(),
                   .object = run.id,

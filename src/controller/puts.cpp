@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/check.hpp"
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "controller/records.hpp"
 
@@ -165,9 +164,9 @@ void ControllerCore::accept(const WaitingPut& put) {
   } else {
     array.is_arriving = true;
     ++array.references;  // Until it is there: its handle may go before.
-    if (!SEAWAY_MUTANT("a slice moves while an upload arrives")) ++put.slice->puts_arriving;
+    ++put.slice->puts_arriving;
   }
-  if (!SEAWAY_MUTANT("who reads an upload that waited is not served")) serve_fetches(put);
+  serve_fetches(put);
 }
 
 /// It is remembered until its handle goes: runs that name it fail with its reason.

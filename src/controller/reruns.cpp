@@ -35,8 +35,7 @@ bool ControllerCore::is_repeatable(const Program& program) const {
   return std::all_of(program.graph.nodes.begin(), program.graph.nodes.end(),
                      [this](const program::Node& node) {
                        const auto function = functions_.find(node.function);
-                       return function == functions_.end() || function->second->info.idempotent ||
-                              SEAWAY_MUTANT("a function with effects is run again");
+                       return function == functions_.end() || function->second->info.idempotent;
                      });
 }
 
@@ -55,8 +54,7 @@ bool ControllerCore::has_arguments(const Run& run) const {
   return std::all_of(run.args.begin(), run.args.end(), [](const Run::Use& arg) {
     const Array& array = *arg.array;
     if (array.state == Array::State::kFailed) return false;
-    return (!array.is_freed && !array.is_taken) ||
-           SEAWAY_MUTANT("a run begins again without its arguments");
+    return !array.is_freed && !array.is_taken;
   });
 }
 
@@ -89,8 +87,7 @@ void ControllerCore::take_back_outputs(Run& run) {
       array->kept_bytes = 0;
     }
     array->is_counted = array->is_freed = array->is_stamped = array->is_taken = false;
-    if (!SEAWAY_MUTANT("a second try makes the arrays of the first"))
-      array->physical = ++last_internal_array_;
+    array->physical = ++last_internal_array_;
   }
 }
 

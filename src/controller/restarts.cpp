@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "controller/records.hpp"
 
@@ -25,8 +24,7 @@ void ControllerCore::count_loss(IslandId island, const char* role, Losses& losse
   }
   losses.push_back(now_ns);
   while (losses.front() + window_ns < now_ns) losses.pop_front();
-  const std::size_t too_early = SEAWAY_MUTANT("an island fails one loss too early") ? 1 : 0;
-  if (losses.size() + too_early > options_.limits.restarts_max) {
+  if (losses.size() > options_.limits.restarts_max) {
     SEAWAY_PROBE("an island fails");
     fail_island(island, "its " + std::string(role) + " was lost " + std::to_string(losses.size()) +
                             " times within " + seconds(window_ns) + ", and " +

@@ -4,7 +4,6 @@
 
 #include "base/check.hpp"
 #include "base/limits.hpp"
-#include "base/mutant.hpp"
 #include "base/printable.hpp"
 #include "base/probe.hpp"
 #include "controller/records.hpp"
@@ -198,7 +197,7 @@ void ControllerCore::try_rebind(Slice& slice) {
   SEAWAY_PROBE_IF(slice.runs_in_flight > 0, "a slice is bound anew behind its runs");
   SEAWAY_PROBE_IF(slice.puts_arriving > 0, "a slice is bound anew behind its puts");
   if (slice.moves_in_flight > 0 || slice.puts_arriving > 0) return;
-  if (slice.runs_in_flight > 0 && !SEAWAY_MUTANT("a slice moves under its runs")) return;
+  if (slice.runs_in_flight > 0) return;
   const Client& client = *clients_.find(slice.client)->second;
   const std::uint64_t bytes = bytes_to_move(slice);
   auto target =
@@ -220,7 +219,7 @@ void ControllerCore::try_rebind(Slice& slice) {
 void ControllerCore::end_rebind(Slice& slice, const Status& status) {
   if (status.ok()) {
     slice.binding = slice.target;
-    if (!SEAWAY_MUTANT("programs keep their plans when a slice moves")) ++slice.generation;
+    ++slice.generation;
   }
   if (slice.rebind_request != 0) {
     reply(slice.client, slice.rebind_request, status,

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/fault_point.hpp"
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "controller/records.hpp"
 
@@ -144,8 +143,7 @@ void ControllerCore::enter_windows(Run& run) {
     if (was_idle) share.used = std::max(share.used, now.share_served);
     share.busy_in = tenant.idles;
     now.share_served = std::max(now.share_served, share.used);
-    share.used +=
-        cost_ns * kShareScale / (SEAWAY_MUTANT("weights are left out") ? 1 : tenant.weight);
+    share.used += cost_ns * kShareScale / tenant.weight;
   }
   ++tenant.runs_in_flight;
   count_in_windows(run);
@@ -161,7 +159,6 @@ void ControllerCore::count_in_windows(Run& run) {
 }
 
 void ControllerCore::leave_windows(Run& run) {
-  if (SEAWAY_MUTANT("a run keeps its place in the window")) return;
   --runs_in_flight_;
   for (const IslandId island : run.places) {
     --in_flight_[island].runs;

@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 
 namespace seaway::device {
@@ -30,14 +29,10 @@ struct GangStages::Gang {
 
   bool may_go_on() const {
     if (is_given_up || is_computing || stage == stages) return false;
-    if (SEAWAY_MUTANT("a step that needs an exchange does not wait for it")) return true;
     return std::all_of(under_way.begin(), under_way.end(),
                        [this](const auto& exchange) { return exchange.second > stage; });
   }
-  bool holds_up(const Gang& other) const {
-    if (SEAWAY_MUTANT("a gang does not wait for the one ahead of it")) return false;
-    return !is_ended && work.gang == other.work.behind;
-  }
+  bool holds_up(const Gang& other) const { return !is_ended && work.gang == other.work.behind; }
   bool is_over() const {
     return under_way.empty() && !is_computing && (is_given_up || stage == stages);
   }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "device/host_core.hpp"
 
@@ -133,7 +132,7 @@ void HostCore::upload_arrived(ArrayId array) {
   found->second.state = ArrayRecord::State::kOnHost;
   move_in(array, found->second, *std::move(payload));
   outbox_.arrived.push_back(array);
-  if (!SEAWAY_MUTANT("who waits for an upload sleeps on")) settle(array);
+  settle(array);
 }
 
 /// `record` is given its bytes.
@@ -193,8 +192,7 @@ bool HostCore::bind_arg(PartRun& part, std::uint32_t arg) {
       record.state == ArrayRecord::State::kOnHost && !is_any_lost(record.desc->mask);
   if (is_loaded) {
     // The built-in devices share the host's memory: loading hands the bytes over.
-    if (!SEAWAY_MUTANT("a load takes no memory"))
-      charge(record.desc->group.devices, record.desc->shard_bytes);
+    charge(record.desc->group.devices, record.desc->shard_bytes);
     load_spread(record);
     leave_spill_room(id, record);
     record.state = ArrayRecord::State::kReady;
@@ -261,8 +259,7 @@ void HostCore::make_output(PartRun& part, std::uint32_t output) {
     // has that room for its own.
     ShardMemory& given = donor->second.memory;
     given.let_go();
-    const bool is_for_reading =
-        given.is_for_reading() && !SEAWAY_MUTANT("what a backend keeps is written to");
+    const bool is_for_reading = given.is_for_reading();
     if (is_for_reading) part.donors.push_back({output, given.share()});  // The gang reads it, too.
     record.memory = is_for_reading || given.is_borrowed()
                         ? make_device_memory(record.desc->group.devices, record.desc->shard_bytes,
@@ -467,8 +464,7 @@ void HostCore::end_spill(ArrayId id, ShardMemory copy) {
   if (record.state == ArrayRecord::State::kReady) {
     record.state = ArrayRecord::State::kOnHost;
     record.is_spilled = true;
-    if (!SEAWAY_MUTANT("a spill frees no memory"))
-      uncharge(record.desc->group.devices, record.desc->shard_bytes);
+    uncharge(record.desc->group.devices, record.desc->shard_bytes);
     events_.record({.time_ns = clock_.now_ns(),
                     .object = id,
                     .value = record.desc->shard_bytes,
@@ -529,8 +525,7 @@ void HostCore::serve_waiters(ArrayId id) {
 
 void HostCore::serve(ArrayId id, ArrayRecord& record, const Waiter& waiter) {
   if (is_away(id)) return await_array(id, waiter);
-  if (Status damage = check_array(id, record, record.memory.buffer());
-      !damage.ok() && !SEAWAY_MUTANT("a value is fetched without a look at its sum")) {
+  if (Status damage = check_array(id, record, record.memory.buffer()); !damage.ok()) {
     poison_array(id, damage);
   }
   if (record.state == ArrayRecord::State::kPoisoned) {

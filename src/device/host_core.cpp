@@ -387,8 +387,7 @@ void HostCore::end_part_if_over(PartRun& part) {
     }
     for (std::uint32_t i = 0; i < part.outputs.size(); ++i) {
       if (part.has_failed()) poison_array(part.outputs[i], part.failure);
-      if (!part.has_failed() || !SEAWAY_MUTANT("who reads a value that failed waits on"))
-        settle(part.outputs[i]);
+      settle(part.outputs[i]);
     }
   }
   if (part.edges_open == 0) erase_part(part);
@@ -407,7 +406,7 @@ void HostCore::erase_part(PartRun& part) {
     if (spilled_.tiers) spilled_.tiers->let_go(id, part.stamp);
   }
   std::erase(arming_, &part);
-  if (!SEAWAY_MUTANT("a part that is over still uses its plan")) --part.plan->parts;
+  --part.plan->parts;
   for (std::uint32_t r = 0; r < part.receives.size(); ++r) {
     if (part.receives[r].kept) give_back(part, r);
   }

@@ -63,7 +63,7 @@ bool HostCore::advance() {
         was_passed_over = true;
       }
       if (!can_start) {
-        if (mask && !SEAWAY_MUTANT("a gang passes others on its devices")) unite(blocked_, *mask);
+        if (mask) unite(blocked_, *mask);
         if (covers(blocked_, all_devices_)) break;
         continue;
       }
@@ -410,8 +410,7 @@ void HostCore::end_steps(PartRun& part, std::uint32_t gang) {
   const program::PartPlan& shape = *part.plan->part;
   for (std::size_t b = 0; b < shape.blocks.size(); ++b) {
     for (const program::BlockStep& step : shape.blocks[b].steps) {
-      const std::uint32_t next = gang + (SEAWAY_MUTANT("room of a step ends a gang early") ? 2 : 1);
-      if (step.gang == next) part.block_needs[b] = std::min(part.block_needs[b], step.bytes);
+      if (step.gang == gang + 1) part.block_needs[b] = std::min(part.block_needs[b], step.bytes);
     }
   }
 }
@@ -446,8 +445,7 @@ bool HostCore::is_busy_on(const PartRun& part, std::uint32_t group) const {
 void HostCore::report_done(Stamp stamp, std::uint32_t first, std::uint32_t last) {
   auto& dones = outbox_.dones;
   if (!dones.empty() && dones.back().kind == HostOutbox::Done::Kind::kGangs &&
-      dones.back().id == stamp &&
-      (dones.back().last == first || SEAWAY_MUTANT("gangs between others count as done"))) {
+      dones.back().id == stamp && dones.back().last == first) {
     dones.back().last = last;
     return;
   }

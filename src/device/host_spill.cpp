@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "device/host_core.hpp"
 
@@ -71,7 +70,7 @@ bool HostCore::has_arrays(const PartRun& part, std::uint32_t gang) {
     has_all =
         has_all && (place == SpillTiers::Place::kNowhere || place == SpillTiers::Place::kMemory);
   });
-  if (has_all || SEAWAY_MUTANT("a gang starts before its array is back from the file")) return true;
+  if (has_all) return true;
   look_at_arrays(part, gang, [this, &part](ArrayId id) {
     spilled_.tiers->want(id, part.stamp);
     // A gang may overwrite what it has loaded: not while it is written to the file.
@@ -167,7 +166,7 @@ void HostCore::end_spill_read(SpillTransfer ended, Status status) {
     status = input_lost("array " + std::to_string(sequence_of(id)) +
                         " cannot be read back from the file of island " +
                         std::to_string(options_.island) + ": " + status.to_string());
-  } else if (!is_gone && !SEAWAY_MUTANT("what comes from the file is not looked at")) {
+  } else if (!is_gone) {
     status = compare_sums(ended);
   }
   spilled_.tiers->end(ended.what.ticket,

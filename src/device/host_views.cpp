@@ -4,7 +4,6 @@
 
 #include "actor/router.hpp"
 #include "base/check.hpp"
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "device/host_core.hpp"
 
@@ -123,8 +122,7 @@ void HostCore::cut_edges(HostId peer, Stamp last, const Status& cause) {
   Stamp& cut = cut_[peer];
   cut = std::max(cut, last);
   std::erase_if(held_edges_, [peer, last](const auto& held) {
-    return held.second.from == peer && (held.first >> 24) <= last &&
-           !SEAWAY_MUTANT("what a lost host said early is kept");
+    return held.second.from == peer && (held.first >> 24) <= last;
   });
   cut_loans(peer, last);
   std::vector<Stamp> stamps;

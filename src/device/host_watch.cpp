@@ -69,9 +69,7 @@ bool HostCore::may_relaunch(const PartRun& part, std::uint32_t gang, DeviceId de
   events_.record(event);
   if (part.has_failed() || is_any_lost(part.plan->gangs[gang].mask)) return false;
   SEAWAY_PROBE_IF(failures <= kRelaunchesMax, "a launch is tried again");
-  const std::uint32_t failures_max =
-      kRelaunchesMax - (SEAWAY_MUTANT("a launch is tried once less") ? 1 : 0);
-  if (failures <= failures_max) return true;
+  if (failures <= kRelaunchesMax) return true;
   SEAWAY_PROBE("a device is lost, for it does not launch");
   lose_device(device, "it failed " + std::to_string(failures) + " times to launch " +
                           name_of(part, gang) + ": " + cause.message());

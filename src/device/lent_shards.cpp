@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "base/mutant.hpp"
-
 namespace seaway::device {
 
 std::optional<LentShards> LoanQueue::lend(function::ShardedBuffer from, std::uint32_t shards,
@@ -15,7 +13,6 @@ std::optional<LentShards> LoanQueue::lend(function::ShardedBuffer from, std::uin
   if (!near_ || shards == 0 || bytes == 0) return std::nullopt;
   const auto place = near_->lend(from.base, (shards - 1) * from.stride + bytes);
   if (!place) return std::nullopt;
-  if (SEAWAY_MUTANT("nobody keeps what is lent to an annex")) owner = nullptr;
   loans_.push_back({*place, std::move(owner)});
   return LentShards{*place, from.stride};
 }

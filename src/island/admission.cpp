@@ -5,7 +5,6 @@
 
 #include "base/check.hpp"
 #include "base/fault_point.hpp"
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 #include "island/scheduler_core.hpp"
 
@@ -51,9 +50,7 @@ bool SchedulerCore::fits_now(const Part& part) const {
       for (const DeviceClass& same : part.profile->classes) {
         const std::uint64_t need = same.block_bytes(0, part.held) + same.output_bytes;
         for (DeviceId device : same.devices)
-          if (used_[device] + need >
-              options_.memory_bytes + (SEAWAY_MUTANT("memory ends a block later") ? 64 : 0))
-            return false;
+          if (used_[device] + need > options_.memory_bytes) return false;
       }
       return true;
     }
@@ -243,7 +240,6 @@ void SchedulerCore::admit(std::uint32_t slot, bool overtaking) {
     ArrayRecord& record = arrays_[part.arrays[i]];
     SEAWAY_PROBE_IF(record.place == Place::kHost, "an array is loaded for a part");
     if (record.place != Place::kHost) continue;
-    if (SEAWAY_MUTANT("an array is loaded without room")) continue;
     record.place = Place::kDevice;  // The host loads it when its room begins.
     charge(record);
   }

@@ -66,11 +66,10 @@ void SchedulerCore::end_reader(std::uint32_t array) {
 void SchedulerCore::release_if_unread(std::uint32_t array) {
   ArrayRecord& record = arrays_[array];
   if (!record.dropped || !record.made || record.gone || record.spilling) return;
-  if (record.readers > 0 && !SEAWAY_MUTANT("an array ends before its last reader")) return;
+  if (record.readers > 0) return;
   record.gone = true;
   actions_.push_back({.kind = Action::Kind::kFree, .stamp = 0, .array = record.id});
-  if (record.spillable && !SEAWAY_MUTANT("an array that ended can be spilled"))
-    note_unspillable(array);
+  if (record.spillable) note_unspillable(array);
   if (record.place == Place::kDevice) discharge(record);
   if (record.place == Place::kHost && record.spill_charged && record.pins == 0) {
     record.spill_charged = false;
@@ -115,8 +114,6 @@ void SchedulerCore::start_spill(std::uint32_t array) {
   record.spilling = true;
   record.spill_charged = true;
   counters_.spilled_bytes += record.bytes_per_device * arrays_.devices_of(record).size();
-  if (SEAWAY_MUTANT("a spill is counted twice"))
-    counters_.spilled_bytes += record.bytes_per_device * arrays_.devices_of(record).size();
   ++counters_.spills;
   for (DeviceId device : arrays_.devices_of(record)) spilling_[device] += record.bytes_per_device;
   actions_.push_back({.kind = Action::Kind::kSpill, .stamp = 0, .array = record.id});

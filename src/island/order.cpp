@@ -110,7 +110,7 @@ void SchedulerCore::place(std::uint32_t slot, std::uint32_t to) {
   for (const DeviceClass& same : profile.classes) {
     const std::uint64_t less = same.block_bytes(from, part.held) - same.block_bytes(to, part.held);
     for (DeviceId device : same.devices) {
-      if (!SEAWAY_MUTANT("room of steps that are over is kept")) used_[device] -= less;
+      used_[device] -= less;
       unfinished_[device] += cost;
       gangs_[device] += to - from;
     }
@@ -141,7 +141,7 @@ void SchedulerCore::outputs_placed(Part& part, std::uint32_t to) {
       ArrayRecord& from = arrays_[part.arrays[profile.donated_from[index]]];
       record.place = from.place;
       from.place = Place::kNowhere;
-      from.gone = !SEAWAY_MUTANT("an array is donated and kept");
+      from.gone = true;
     } else if (options_.weakening == Weakening::kGangByGang) {
       charge(record);
     }

@@ -4,7 +4,6 @@
 #include <string>
 #include <unordered_set>
 
-#include "base/mutant.hpp"
 #include "island/restoring.hpp"
 
 namespace seaway::island {
@@ -169,9 +168,7 @@ Status SchedulerCore::Restoring::settle_arrays(std::span<const ArrayId> named) {
     if (record.pins > 0 && (record.spilling || (record.place == Place::kHost && record.made)))
       return protocol_error("array " + text(record.id) +
                             " is in host room or on its way there, and in use on its devices");
-    if (!record.consumed && !names.contains(record.id) &&
-        !SEAWAY_MUTANT("arrays without a name outlive a view"))
-      record.dropped = true;
+    if (!record.consumed && !names.contains(record.id)) record.dropped = true;
     if (record.spill_charged && record.place != Place::kHost && record.pins == 0 &&
         !record.spilling) {
       record.spill_charged = false;

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "base/mutant.hpp"
 
 namespace seaway::island {
 namespace {
@@ -276,7 +275,7 @@ void SchedulerCore::received(Stamp stamp, std::uint32_t edge) {
   const std::size_t bit = part.profile->plan->receives.size() + first->index;
   if (part.bit(bit)) return;
   part.set_bit(bit);
-  if (!SEAWAY_MUTANT("a value that was received keeps its room")) end_send(part, first->index);
+  end_send(part, first->index);
   --part.sends_left;
   finish_if_over(slot);
   advance();
@@ -406,8 +405,7 @@ void SchedulerCore::cancel(Stamp stamp) {
   stop_waiting(slot);
   if (part.ready) ready_.remove(part.tenant, slot);
   part.ready = false;
-  part.fencing = part.admitted && !SEAWAY_MUTANT("a cancelled part does not wait for transfers") &&
-                 profile.plan->sends.size() + profile.plan->receives.size() > 0;
+  part.fencing = part.admitted && profile.plan->sends.size() + profile.plan->receives.size() > 0;
   if (part.admitted) release_unplaced(part);
   if (!part.admitted) --counters_.parts_waiting;
   waiting_.remove(parts_, slot);

@@ -6,15 +6,9 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/mutant.hpp"
 #include "base/probe.hpp"
 
 namespace seaway::store {
-namespace {
-
-bool frees_early() { return SEAWAY_MUTANT("a place in the file is free before it is read"); }
-
-}  // namespace
 
 SpillTiers::SpillTiers(Limits limits) : limits_(limits), space_(limits.file_bytes) {}
 
@@ -98,7 +92,6 @@ void SpillTiers::remove(ArrayId array) {
     if (transfer.array != array) continue;
     SEAWAY_PROBE("an array goes while it is on its way to the file or back");
     transfer.array = 0;
-    if (SEAWAY_MUTANT("a place in the file comes back twice")) space_.give_back(transfer.extents);
   }
 }
 
@@ -123,7 +116,6 @@ std::optional<SpillTiers::Transfer> SpillTiers::begin_read(ArrayId array) {
   });
   read.array = array;
   counts_.memory_bytes += read.bytes;
-  if (frees_early()) space_.give_back(read.extents);
   return read;
 }
 
@@ -215,10 +207,7 @@ SpillTiers::Ended SpillTiers::end(std::uint64_t ticket, Outcome outcome, std::ui
     }
   }
   if (!stays_in_memory) counts_.memory_bytes -= transfer.bytes;
-  const bool is_free = !transfer.is_write && frees_early();
-  if (!stays_in_file && !is_free && !SEAWAY_MUTANT("what was read keeps its place in the file")) {
-    space_.give_back(transfer.extents);
-  }
+  if (!stays_in_file) space_.give_back(transfer.extents);
   counts_.file_bytes = space_.used_bytes();
   return ended;
 }

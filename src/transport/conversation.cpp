@@ -108,8 +108,7 @@ void Conversation::receive(Packet packet, std::uint64_t now_ns) {
     return;
   }
   peer_epoch_ = packet.from_epoch;
-  const bool is_heartbeat = packet.kind == Packet::Kind::kAck;
-  if (!is_heartbeat || !SEAWAY_MUTANT("a heartbeat is no sign of life")) heard_ns_ = now_ns;
+  heard_ns_ = now_ns;
   if (packet.acknowledged > control_.last()) {
     return refuse(protocol_error(options_.peer + " acknowledges packet " +
                                  std::to_string(packet.acknowledged) + " of " +

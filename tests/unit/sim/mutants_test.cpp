@@ -14,7 +14,8 @@
 namespace seaway::sim {
 namespace {
 
-constexpr std::size_t kMutantsMin = 45;
+/// Whole steps of protocols that are left out; what else can be wrong is `./dev mutate`'s.
+constexpr std::size_t kMutantsMax = 40;
 /// One that each world finds, nearly, and the most it may take.
 constexpr const char* kObvious = "an array that goes stays on its island";
 constexpr std::uint64_t kSeedsMax = 100;
@@ -40,7 +41,8 @@ TEST(Mutants, HaveNamesOfTheirOwnAndPlacesInRooms) {
 
   EXPECT_EQ(names.size(), mutants().size());
   EXPECT_EQ(places.size(), mutants().size()) << "several on one line";
-  EXPECT_GE(names.size(), kMutantsMin);
+  EXPECT_LE(names.size(), kMutantsMax);
+  EXPECT_GE(names.size(), kMutantsMax / 2);
 }
 
 TEST(Mutants, AreLookedForInWorldsThatHaveTheirCode) {
