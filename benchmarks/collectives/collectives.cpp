@@ -10,7 +10,9 @@
 #include "benchmarks/collectives/peers.hpp"
 #include "benchmarks/stages/slow_cluster.hpp"
 #include "benchmarks/support/command.hpp"
+#include "benchmarks/support/interval.hpp"
 #include "benchmarks/support/measure.hpp"
+#include "benchmarks/support/pairs.hpp"
 #include "benchmarks/support/up_cluster.hpp"
 #include "seaway/seaway.hpp"
 
@@ -20,7 +22,6 @@ namespace {
 constexpr std::int64_t kLarge = 26'214'400;  // Elements: 100 MiB of f32.
 constexpr std::int64_t kLayerWidth = 256;
 constexpr std::uint64_t kLinkDelayNs = 500'000;
-constexpr double kGlooRateMin = 1.2, kGlooTimeMax = 0.25;
 
 /// A cluster of one island, each of whose hosts has one device.
 class Island {
@@ -44,20 +45,30 @@ class Island {
     }
   }
 
-  /// Microseconds of one all-reduce of `elements` on each host: of `calls` gangs in a row, each
-  /// with one, or of one gang with so many, without what the first one takes.
-  Result<double> one_us(std::int64_t elements, int calls, bool in_one_gang, int runs) {
-    const auto once = program(elements, 1, in_one_gang);
-    if (!once.ok()) return once.status();
-    const auto chain = program(elements, 1 + calls, in_one_gang);
-    if (!chain.ok()) return chain.status();
+  /// Chains of two lengths.
+  struct Chains {
+    Program one, more;
+    int calls = 0;  // Of which the other one has more.
+  };
+  /// All-reduces of `elements` on each host: `calls` gangs in a row, each with one, or one gang
+  /// with so many, behind a first one.
+  Result<Chains> make_chains(std::int64_t elements, int calls, bool in_one_gang) {
+    const auto one = program(elements, 1, in_one_gang);
+    if (!one.ok()) return one.status();
+    const auto more = program(elements, 1 + calls, in_one_gang);
+    if (!more.ok()) return more.status();
+    return Chains{*one, *more, calls};
+  }
+
+  /// Microseconds of one all-reduce, without what the first one takes.
+  Result<double> one_us(const Chains& chains, int runs) {
     std::vector<double> samples;
     for (int run = 0; run < runs + 1; ++run) {
-      const auto shorter = time_us(*once);
+      const auto shorter = time_us(chains.one);
       if (!shorter.ok()) return shorter.status();
-      const auto longer = time_us(*chain);
+      const auto longer = time_us(chains.more);
       if (!longer.ok()) return longer.status();
-      if (run > 0) samples.push_back((*longer - *shorter) / calls);
+      if (run > 0) samples.push_back((*longer - *shorter) / chains.calls);
     }
     return median(samples);
   }
@@ -135,26 +146,56 @@ BenchReport::Params params_of(int hosts, std::int64_t elements, const std::strin
 
 using PeerUs = Result<std::vector<double>> (*)(const AllReduceGame& game,
                                                const std::string& directory);
+struct Peer {
+  const char* name;
+  PeerUs measure;
+};
+constexpr Peer kPeers[] = {{"gloo", gloo_us}, {"mpi", mpi_us}};
 
-/// What others take for the same; none that are not there, and none among small sizes.
-std::optional<double> beside(const BenchOptions& options, BenchReport& report, const char* name,
-                             PeerUs measure, const AllReduceGame& game,
-                             const ScratchDirectory& directory) {
-  if (options.quick) return std::nullopt;
-  const auto samples = measure(game, directory.path());
-  if (!samples.ok()) {
-    report.add("collectives.not_run", 0, "", {{"peer", name}, {"why", samples.status().message()}});
-    return std::nullopt;
+/// What an all-reduce takes here and with others, in turns.
+struct Beside {
+  std::string metric;  // "collectives.large_over_": and the peer's name.
+  BenchReport::Params params;
+  AllReduceGame game;
+  Measure own_us;
+  bool is_rate = false;  // The peer's time by ours; else ours by its.
+  Bound over_gloo;
+};
+
+/// None that are not there, and none among small sizes.
+Status run_beside(const Beside& what, const ScratchDirectory& directory,
+                  const BenchOptions& options, BenchReport& report) {
+  const auto own = what.own_us();
+  if (!own.ok()) return own.status();
+  report.add("collectives.all_reduce", *own, "us", what.params);
+  if (options.quick) return {};
+  for (const Peer& peer : kPeers) {
+    const Measure peer_us = [&]() -> Result<double> {
+      const auto samples = peer.measure(what.game, directory.path());
+      if (!samples.ok()) return samples.status();
+      return median(*samples);
+    };
+    if (const auto first = peer_us(); !first.ok()) {
+      report.add("collectives.not_run", 0, "",
+                 {{"peer", peer.name}, {"why", first.status().message()}});
+      continue;
+    }
+    const auto pairs = what.is_rate ? measure_pairs(kPairsMin, peer_us, what.own_us)
+                                    : measure_pairs(kPairsMin, what.own_us, peer_us);
+    if (!pairs.ok()) return pairs.status();
+    report.add_interval("collectives.all_reduce",
+                        interval_of(what.is_rate ? pairs->first : pairs->second), "us",
+                        params_of(what.game.processes, what.game.elements, peer.name));
+    report.add_ratio(what.metric + peer.name, interval_of(pairs->ratio), what.params,
+                     peer.measure == gloo_us ? what.over_gloo : Bound());
   }
-  const double us = median(*samples);
-  report.add("collectives.all_reduce", us, "us", params_of(game.processes, game.elements, name));
-  return us;
+  return {};
 }
 
 /// Layers of one function, each of which multiplies two matrices and adds up over both hosts what
 /// came of the one before: microseconds of one more layer, where what the hosts say to each other
 /// takes its time.
-Result<double> layer_us(bool overlaps, const BenchOptions& options) {
+Result<std::vector<double>> layer_us(bool overlaps, const BenchOptions& options) {
   auto cluster = SlowCluster::start(1, 2, overlaps ? "overlap=on" : "overlap=off");
   if (!cluster.ok()) return cluster.status();
   auto client = connect(SlowCluster::address());
@@ -182,7 +223,7 @@ Result<double> layer_us(bool overlaps, const BenchOptions& options) {
   if (!many.ok()) return many.status();
   (*cluster)->links().delay(kLinkDelayNs);
   std::vector<double> samples;
-  for (int run = 0; run < (options.quick ? 3 : 25); ++run) {
+  for (int run = 0; run < (options.quick ? 3 : 31); ++run) {
     std::vector<double> us;
     for (const Program* const program : {&*few, &*many}) {
       const std::uint64_t begin_ns = now_ns();
@@ -194,19 +235,19 @@ Result<double> layer_us(bool overlaps, const BenchOptions& options) {
     }
     if (run > 0) samples.push_back((us[1] - us[0]) / more);
   }
-  return median(samples);
+  return samples;
 }
 
 /// How much of the time that exchanges wait for each other is hidden by what is computed meanwhile.
 Status run_overlap(const BenchOptions& options, BenchReport& report) {
   std::vector<double> us;
   for (const bool overlaps : {true, false}) {
-    const auto one = layer_us(overlaps, options);
-    if (!one.ok()) return one.status();
-    us.push_back(*one);
-    report.add("collectives.layer", *one, "us",
-               {{"overlap", overlaps ? "on" : "off"},
-                {"link_delay_us", std::to_string(kLinkDelayNs / 1000)}});
+    const auto samples = layer_us(overlaps, options);
+    if (!samples.ok()) return samples.status();
+    us.push_back(median(*samples));
+    report.add_interval("collectives.layer", interval_of(*samples), "us",
+                        {{"overlap", overlaps ? "on" : "off"},
+                         {"link_delay_us", std::to_string(kLinkDelayNs / 1000)}});
   }
   report.add("collectives.overlap", us[0] / us[1], "x",
              {{"link_delay_us", std::to_string(kLinkDelayNs / 1000)}});
@@ -221,7 +262,9 @@ Status run_table(const BenchOptions& options, BenchReport& report) {
       if (!island.ok()) return island.status();
       for (const std::int64_t elements : {1, 4096, 65536, 1 << 20, 4 << 20}) {
         if (options.quick && elements > 4096) continue;
-        const auto us = (*island)->one_us(elements, elements > 65536 ? 4 : 16, true, 7);
+        const auto chains = (*island)->make_chains(elements, elements > 65536 ? 4 : 16, true);
+        if (!chains.ok()) return chains.status();
+        const auto us = (*island)->one_us(*chains, 7);
         if (!us.ok()) return us.status();
         report.add("collectives.all_reduce", *us, "us", params_of(hosts, elements, algorithm));
       }
@@ -234,54 +277,42 @@ Status run_table(const BenchOptions& options, BenchReport& report) {
 
 Status run_collectives(const BenchOptions& options, BenchReport& report) {
   const ScratchDirectory directory;
-  Status missed;
-  const auto miss = [&missed](const std::string& why) {
-    if (missed.ok()) missed = Status(StatusCode::kResourceExhausted, why);
-  };
   {
     const std::int64_t elements = options.quick ? 1 << 16 : kLarge;
     auto island = Island::start(2, "auto");
     if (!island.ok()) return island.status();
     (*island)->pin();
-    const AllReduceGame game{2, static_cast<int>(elements), options.quick ? 3 : 9, true};
-    const auto us = (*island)->one_us(elements, 4, false, game.rounds);
-    if (!us.ok()) return us.status();
-    report.add("collectives.all_reduce", *us, "us", params_of(2, elements, "auto"));
-    const auto gloo = beside(options, report, "gloo", gloo_us, game, directory);
-    const auto mpi = beside(options, report, "mpi", mpi_us, game, directory);
-    if (gloo) {
-      const double rate = *gloo / *us;
-      report.add("collectives.large_over_gloo", rate, "x",
-                 with_bound(params_of(2, elements, "auto"), ">= 1.2"));
-      if (!options.quick && rate < kGlooRateMin) miss("an all-reduce of 100 MiB is too slow");
-    }
-    if (mpi) report.add("collectives.large_over_mpi", *mpi / *us, "x", {});
+    const auto chains = (*island)->make_chains(elements, 4, false);
+    if (!chains.ok()) return chains.status();
+    const Beside large{.metric = "collectives.large_over_",
+                       .params = params_of(2, elements, "auto"),
+                       .game = {2, static_cast<int>(elements), 1, true},
+                       .own_us = [&] { return (*island)->one_us(*chains, 1); },
+                       .is_rate = true,
+                       .over_gloo = Bound::at_least(1.2)};
+    if (Status status = run_beside(large, directory, options, report); !status.ok()) return status;
   }
   {
-    const int hosts = options.quick ? 2 : 8;
+    const int hosts = options.quick ? 2 : 8, calls = options.quick ? 8 : 64;
     auto island = Island::start(hosts, "auto");
     if (!island.ok()) return island.status();
-    const AllReduceGame game{hosts, 1, options.quick ? 20 : 500, false};
-    const auto us = (*island)->one_us(1, options.quick ? 8 : 64, false, 15);
-    if (!us.ok()) return us.status();
-    report.add("collectives.all_reduce", *us, "us", params_of(hosts, 1, "auto, a gang each"));
-    const auto inner = (*island)->one_us(1, options.quick ? 8 : 64, true, 15);
+    const auto inner = (*island)->make_chains(1, calls, true);
     if (!inner.ok()) return inner.status();
-    report.add("collectives.all_reduce", *inner, "us", params_of(hosts, 1, "auto, in one gang"));
-    const auto gloo = beside(options, report, "gloo", gloo_us, game, directory);
-    const auto mpi = beside(options, report, "mpi", mpi_us, game, directory);
-    if (gloo) {
-      const double share = *us / *gloo;
-      report.add("collectives.small_over_gloo", share, "x",
-                 with_bound(params_of(hosts, 1, "auto, a gang each"), "<= 0.25"));
-      if (!options.quick && share > kGlooTimeMax) miss("an all-reduce of 4 bytes is too slow");
-    }
-    if (mpi) report.add("collectives.small_over_mpi", *us / *mpi, "x", {});
+    const auto inner_us = (*island)->one_us(*inner, 15);
+    if (!inner_us.ok()) return inner_us.status();
+    report.add("collectives.all_reduce", *inner_us, "us", params_of(hosts, 1, "auto, in one gang"));
+    const auto chains = (*island)->make_chains(1, calls, false);
+    if (!chains.ok()) return chains.status();
+    const Beside small{.metric = "collectives.small_over_",
+                       .params = params_of(hosts, 1, "auto, a gang each"),
+                       .game = {hosts, 1, 100, false},
+                       .own_us = [&] { return (*island)->one_us(*chains, 3); },
+                       .over_gloo = Bound::at_most(0.25)};
+    if (Status status = run_beside(small, directory, options, report); !status.ok()) return status;
   }
   if (Status status = run_overlap(options, report); !status.ok()) return status;
-  if (Status status = run_digits(options, report); !status.ok()) miss(status.to_string());
-  if (Status status = run_table(options, report); !status.ok()) return status;
-  return missed;
+  if (Status status = run_digits(options, report); !status.ok()) return status;
+  return run_table(options, report);
 }
 
 }  // namespace seaway::benchmarks

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "benchmarks/support/command.hpp"
-#include "benchmarks/support/measure.hpp"
+#include "benchmarks/support/interval.hpp"
+#include "benchmarks/support/pairs.hpp"
 #include "benchmarks/support/up_cluster.hpp"
 
 namespace seaway::benchmarks {
 namespace {
 
-constexpr double kLearnS = 120, kShareMin = 0.8;
+constexpr double kLearnS = 120;
 constexpr const char* kSpeed = "speed ";
 
 /// Steps a second.
@@ -33,27 +34,24 @@ Status run_digits(const BenchOptions& options, BenchReport& report) {
   const int batch = options.quick ? 96 : 512;
   const auto cluster = UpCluster::start(2, 4, {"--hosts", "2"});
   if (!cluster.ok()) return cluster.status();
-  std::vector<double> here, there, shares;
-  // A cluster's first client finds it without memory and functions, which others find: not counted.
-  const int pairs = options.quick ? 1 : 8;
-  for (int pair = 0; pair < pairs; ++pair) {
-    const auto one = learn({"demo", "digits"}, batch);
-    if (!one.ok()) return one.status();
-    const auto other = learn({"run", "digits", "--cluster", (*cluster)->address()}, batch);
-    if (!other.ok()) return other.status();
-    if (pair == 0 && pairs > 1) continue;
-    here.push_back(*one);
-    there.push_back(*other);
-    shares.push_back(*other / *one);
-  }
+  // A cluster's first client finds it without memory and functions, which others find: the pair
+  // that does not count.
+  const auto pairs = measure_pairs(
+      options.quick ? 1 : static_cast<int>(kPairsMin),
+      [&] {
+        return learn({"run", "digits", "--cluster", (*cluster)->address()}, batch);
+      },
+      [&] {
+        return learn({"demo", "digits"}, batch);
+      });
+  if (!pairs.ok()) return pairs.status();
   const BenchReport::Params params = {{"batch", std::to_string(batch)}};
-  report.add("collectives.digits_embedded", median(here), "steps/s", params);
-  report.add("collectives.digits_two_by_two", median(there), "steps/s", params);
-  const double share = median(shares);
-  report.add("collectives.digits_over_embedded", share, "x", with_bound(params, ">= 0.8"));
-  if (options.quick || share >= kShareMin) return {};
-  return Status(StatusCode::kResourceExhausted,
-                "two islands of two hosts learn too slowly beside one process");
+  report.add_interval("collectives.digits_embedded", interval_of(pairs->second), "steps/s", params);
+  report.add_interval("collectives.digits_two_by_two", interval_of(pairs->first), "steps/s",
+                      params);
+  report.add_ratio("collectives.digits_over_embedded", interval_of(pairs->ratio), params,
+                   Bound::at_least(0.8));
+  return {};
 }
 
 }  // namespace seaway::benchmarks

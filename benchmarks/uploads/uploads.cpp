@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/support/interval.hpp"
 #include "benchmarks/support/measure.hpp"
+#include "benchmarks/support/pairs.hpp"
 #include "cluster/cluster.hpp"
 #include "events/event_stream.hpp"
 #include "seaway/seaway.hpp"
@@ -129,26 +131,26 @@ Result<double> round_trip_us(const std::string& checksums, std::uint32_t rounds)
 }  // namespace
 
 Status run_uploads(const BenchOptions& options, BenchReport& report) {
-  const std::uint32_t steps = options.quick ? 100 : 4'000;
+  const std::uint32_t steps = options.quick ? 100 : 2'000;
   const auto found = peak_bytes();
   if (!found.ok()) return found.status();
-  const auto peak = static_cast<double>(*found);
-  std::vector<double> ratios, resident_ns, fresh_ns;
-  for (int round = 0; round < (options.quick ? 1 : 3); ++round) {
-    const auto resident = measure(Input::kResident, static_cast<std::uint64_t>(4 * peak), steps);
-    if (!resident.ok()) return resident.status();
-    const auto fresh = measure(Input::kFresh, static_cast<std::uint64_t>(1.1 * peak), steps);
-    if (!fresh.ok()) return fresh.status();
-    resident_ns.push_back(*resident);
-    fresh_ns.push_back(*fresh);
-    ratios.push_back(*fresh / *resident);
-  }
-  report.add("upload.gap_us", median(resident_ns) / 1e3, "us",
-             {{"input", "resident"}, {"memory_over_peak", "4"}});
-  report.add("upload.gap_us", median(fresh_ns) / 1e3, "us",
-             {{"input", "fresh"}, {"memory_over_peak", "1.1"}});
-  report.add("upload.gap_ratio", median(ratios), "ratio",
-             with_bound({{"peak_bytes", std::to_string(*found)}}, "1.1"));
+  const auto gap_us = [steps, found](Input input, double peaks) {
+    return [=]() -> Result<double> {
+      const auto bytes = static_cast<std::uint64_t>(peaks * static_cast<double>(*found));
+      const auto gap_ns = measure(input, bytes, steps);
+      if (!gap_ns.ok()) return gap_ns.status();
+      return *gap_ns / 1e3;
+    };
+  };
+  const auto pairs = measure_pairs(options.quick ? 1 : static_cast<int>(kPairsMin),
+                                   gap_us(Input::kFresh, 1.1), gap_us(Input::kResident, 4));
+  if (!pairs.ok()) return pairs.status();
+  report.add_interval("upload.gap_us", interval_of(pairs->second), "us",
+                      {{"input", "resident"}, {"memory_over_peak", "4"}});
+  report.add_interval("upload.gap_us", interval_of(pairs->first), "us",
+                      {{"input", "fresh"}, {"memory_over_peak", "1.1"}});
+  report.add_ratio("upload.gap_ratio", interval_of(pairs->ratio),
+                   {{"peak_bytes", std::to_string(*found)}}, Bound::at_most(1.1));
   for (const char* checksums : {"off", "on"}) {
     const auto time_us = round_trip_us(checksums, options.quick ? 3 : 50);
     if (!time_us.ok()) return time_us.status();

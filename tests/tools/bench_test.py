@@ -52,8 +52,8 @@ DIFFERENCES = {"collectives." + name for name in ("all_reduce", "layer", "overla
 # Of figures that were measured in turns; each is printed with its interval.
 RATIOS_OF_PAIRS = {"actors.broadcast_over_raw_caf_broadcast", "actors.broadcast_over_raw_caf_oneway",
                    "actors.call_over_raw_caf", "actors.oneway_over_raw_caf", "bulk.hand_over_in_round_trips",
-                   "bulk.over_raw_tcp", "dispatch.over_caf_request", "dispatch.parallel_over_sequential", "run.over_condvar",
-                   "wire.messages_over_writev", "wire.over_raw_socket"}
+                   "bulk.over_raw_tcp", "collectives.digits_over_embedded", "dispatch.over_caf_request", "dispatch.parallel_over_sequential", "run.over_condvar",
+                   "stages.parallel_over_sequential", "upload.gap_ratio", "wire.messages_over_writev", "wire.over_raw_socket"}
 
 
 class BenchTest(unittest.TestCase):
