@@ -25,20 +25,19 @@ class ShardMemory {
   ShardMemory& operator=(ShardMemory&& other) {
     let_go();
     slab_ = std::move(other.slab_);
-    payload_ = std::move(other.payload_);
+    given_ = std::move(other.given_);
     room_ = std::move(other.room_);
-    is_kept_ = other.is_kept_;
     held_ = std::move(other.held_);
     return *this;
   }
   explicit ShardMemory(store::Slab slab) : slab_(std::move(slab)) {}
   explicit ShardMemory(transport::Payload payload)
-      : payload_(std::make_unique<transport::Payload>(std::move(payload))) {}
+      : given_(std::make_unique<Given>(Given{std::move(payload)})) {}
 
   /// Where a backend has made it, and goes on to read it.
   static ShardMemory kept(transport::Payload payload) {
     ShardMemory memory(std::move(payload));
-    memory.is_kept_ = true;
+    memory.given_->is_kept = true;
     return memory;
   }
 
@@ -47,52 +46,57 @@ class ShardMemory {
   /// At the same address until it is reset, wherever this moves.
   const Room* room() const { return room_.get(); }
 
-  bool has_value() const { return payload_ != nullptr || slab_.has_value(); }
+  bool has_value() const { return given_ != nullptr || slab_.has_value(); }
   /// The payload is the user's own memory: it is read where it lies, never written, never kept.
-  bool is_borrowed() const { return payload_ != nullptr && payload_->owner == nullptr; }
+  bool is_borrowed() const { return given_ && !given_->payload.owner; }
   /// It lies in a file that has become shorter: what was read may have been zeros.
-  bool is_torn() const { return payload_ && payload_->file && payload_->file->is_torn(); }
+  bool is_torn() const { return given_ && given_->payload.file && given_->payload.file->is_torn(); }
   /// Somebody who was given it by share() still has it: nothing may be written there.
   bool is_shared() const {
-    if (!payload_ || !payload_->owner) return false;
-    return payload_->owner.use_count() > (payload_->file ? 2 : 1);
+    if (!given_ || !given_->payload.owner) return false;
+    return given_->payload.owner.use_count() > (given_->payload.file ? 2 : 1);
   }
   /// Its owners may read it after it is given away, too: nobody writes there.
-  bool is_for_reading() const { return is_kept_ || (is_shared() && !room_); }
+  bool is_for_reading() const { return (given_ && given_->is_kept) || (is_shared() && !room_); }
   /// What a backend has made of the bytes: it ends before they change or go. One for all.
   void hold(std::shared_ptr<void> what) {
-    if (!held_) held_ = std::move(what);
+    if (!held_) held_ = std::make_unique<std::shared_ptr<void>>(std::move(what));
   }
   void let_go() { held_.reset(); }
   /// Base null for a value without bytes.
   function::ShardedBuffer buffer() const {
-    if (payload_) return {payload_->base, payload_->stride};
+    if (given_) return {given_->payload.base, given_->payload.stride};
     return {slab_.base(), slab_.stride()};
   }
   /// Another owner of the same bytes, which stay until both are gone. Null for what is borrowed.
   std::shared_ptr<const void> share() {
     if (!has_value()) return nullptr;
-    if (!payload_) {
+    if (!given_) {
       const function::ShardedBuffer bytes = buffer();
-      payload_ = std::make_unique<transport::Payload>(transport::Payload{
-          bytes.base, bytes.stride, std::make_shared<store::Slab>(std::move(slab_))});
+      given_ = std::make_unique<Given>(
+          Given{{bytes.base, bytes.stride, std::make_shared<store::Slab>(std::move(slab_))}});
     }
-    return payload_->owner;
+    return given_->payload.owner;
   }
   void reset() {
     let_go();
-    payload_.reset();
+    given_.reset();
     slab_ = store::Slab();
     room_.reset();
-    is_kept_ = false;
   }
 
  private:
+  /// Not all have one: it is small where it is not.
+  struct Given {
+    transport::Payload payload;
+    bool is_kept = false;  // By the backend that has made it.
+  };
+
   store::Slab slab_;
-  std::unique_ptr<transport::Payload> payload_;
+  std::unique_ptr<Given> given_;
   std::unique_ptr<Room> room_;
-  bool is_kept_ = false;
-  std::shared_ptr<void> held_;  // Ends first.
+  std::unique_ptr<std::shared_ptr<void>> held_;  // Ends first.
 };
+static_assert(sizeof(ShardMemory) <= 56, "10^6 live arrays are a goal");
 
 }  // namespace seaway::device

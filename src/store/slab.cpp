@@ -48,7 +48,7 @@ bool HeapAllocator::is_zeros(const std::byte*, std::size_t bytes) const {
 }
 
 Slab::~Slab() {
-  if (cache_) cache_->give_back(base_, size_class_, owner_);
+  if (cache_) cache_->give_back(base_, stride_ * shards_, owner_);
 }
 
 SlabCache::~SlabCache() {
@@ -115,7 +115,6 @@ std::byte* SlabCache::allocate(std::size_t bytes) {
 Result<Slab> SlabCache::make(std::uint32_t shards, std::size_t shard_bytes, SlabOwner owner) {
   Slab slab;
   slab.shards_ = shards;
-  slab.size_class_ = kNoBytes;
   if (shards > 0 && shard_bytes > limits_.slab_bytes_max / shards) {
     return resource_exhausted("slab of " + std::to_string(shards) + " shards of " +
                               std::to_string(shard_bytes) + " bytes refused: one slab may have " +
@@ -125,15 +124,14 @@ Result<Slab> SlabCache::make(std::uint32_t shards, std::size_t shard_bytes, Slab
   slab.stride_ = stride_for(shards, shard_bytes);
   const std::size_t bytes = slab.stride_ * shards;
   if (bytes > 0) {
-    slab.size_class_ = class_of(bytes);
-    slab.base_ = take(slab.size_class_, owner);
+    slab.base_ = take(class_of(bytes), owner);
     if (!slab.base_) {
       return resource_exhausted(
           "slab of " + std::to_string(bytes) + " bytes refused: the host has no more memory (" +
           std::to_string(live_bytes_) + " bytes in " + std::to_string(live_slabs_) +
           " slabs are in use); free arrays, or lower the device memory");
     }
-    live_bytes_ += bytes_of(slab.size_class_);
+    live_bytes_ += bytes_of(class_of(bytes));
   }
   slab.cache_ = this;
   slab.owner_ = owner;
@@ -141,9 +139,10 @@ Result<Slab> SlabCache::make(std::uint32_t shards, std::size_t shard_bytes, Slab
   return slab;
 }
 
-void SlabCache::give_back(std::byte* base, std::uint32_t size_class, SlabOwner owner) {
+void SlabCache::give_back(std::byte* base, std::size_t slab_bytes, SlabOwner owner) {
   --live_slabs_;
-  if (size_class == kNoBytes) return;
+  if (slab_bytes == 0) return;
+  const std::uint32_t size_class = class_of(slab_bytes);
   const std::size_t bytes = bytes_of(size_class);
   live_bytes_ -= bytes;
   const bool is_small = bytes <= kSmallBytes;

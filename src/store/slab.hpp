@@ -75,7 +75,6 @@ class Slab {
     std::swap(cache_, other.cache_);
     std::swap(stride_, other.stride_);
     std::swap(shards_, other.shards_);
-    std::swap(size_class_, other.size_class_);
     std::swap(owner_, other.owner_);
   }
 
@@ -83,9 +82,9 @@ class Slab {
   SlabCache* cache_ = nullptr;
   std::size_t stride_ = 0;
   std::uint32_t shards_ = 0;
-  std::uint32_t size_class_ = 0;
   SlabOwner owner_ = 0;
 };
+static_assert(sizeof(Slab) <= 32, "10^6 live arrays are a goal");
 
 /// Makes slabs, and keeps the bytes of dead ones for the next of about the same size, within a
 /// bound. Sizes are rounded up to a class, by less than a quarter. Small slabs are cut from pages,
@@ -129,7 +128,6 @@ class SlabCache {
     Free* next;
     SlabOwner owner;  // Of what else is there.
   };
-  static constexpr std::uint32_t kNoBytes = 0xffffffff;
   static constexpr std::size_t kClasses = 256;
 
   static std::uint32_t class_of(std::size_t bytes);
@@ -137,7 +135,7 @@ class SlabCache {
   std::byte* take(std::uint32_t size_class, SlabOwner owner);
   std::byte* take_small(std::uint32_t size_class);
   std::byte* allocate(std::size_t bytes);
-  void give_back(std::byte* base, std::uint32_t size_class, SlabOwner owner);
+  void give_back(std::byte* base, std::size_t slab_bytes, SlabOwner owner);
 
   Allocator& allocator_;
   Limits limits_;
