@@ -182,9 +182,7 @@ void Conversation::take_frame(Packet packet) {
 void Conversation::unreadable(const Status& why, bool is_refusal) {
   // What comes behind it on the same connection is not looked at.
   if (state_ != State::kGreeting && state_ != State::kOpen) return;
-  const std::uint64_t at = control_.received() + bulk_.received();
-  damaged_ = at == damaged_at_ ? damaged_ + 1 : 1;
-  damaged_at_ = at;
+  ++damaged_;
   const std::string where = " behind packet " + std::to_string(control_.received()) + ": ";
   if (is_refusal) return refuse(protocol_error(options_.peer + where + why.message()));
   if (damaged_ < options_.damaged_max) return disconnected();

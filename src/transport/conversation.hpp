@@ -147,8 +147,7 @@ class Conversation {
   std::uint64_t peer_epoch_ = 0;
   std::uint64_t successor_epoch_ = 0;
   bool was_ended_by_peer_ = false;
-  std::uint32_t damaged_ = 0;     // Connections in a row that brought damaged packets,
-  std::uint64_t damaged_at_ = 0;  // behind so many that were received.
+  std::uint32_t damaged_ = 0;  // Connections in a row that brought damaged packets and no others.
   std::uint64_t heard_ns_;
   std::uint64_t said_ns_;
   std::uint64_t progress_ns_;  // Nothing waited, or something was acknowledged.

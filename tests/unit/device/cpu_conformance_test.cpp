@@ -21,6 +21,17 @@ class CpuWorld final : public BackendWorld {
   CpuBackend backend_{*engine_, arena_, [this] { ++progress; }};
 };
 
+TEST(CpuBackend, CopiesWhatIsSmallBeforeItReturns) {
+  CpuWorld world;
+  int copies = 0, ends = 0;
+  world.on_control([&] {
+    world.backend().copy(
+        64, [&] { ++copies; }, [&] { ++ends; });
+    EXPECT_EQ(copies, 1);
+    EXPECT_EQ(ends, 1);
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Cpu, BackendConformance,
                          ::testing::Values(NamedBackend{
                              "cpu", [] { return std::make_unique<CpuWorld>(); }}),

@@ -344,6 +344,22 @@ TEST_F(Conversations, DamagedHeartbeatsDoNotAddUp) {
   EXPECT_FALSE(right.has_ended()) << right.reason().to_string();
 }
 
+TEST_F(Conversations, DamageDoesNotAddUpWhileBothLanesGoOn) {
+  right_options.damaged_max = 3;
+  right = Conversation(right_options, 0);
+  for (std::uint64_t i = 1; i <= 10; ++i) {
+    connect();
+    send(left, i);
+    ASSERT_TRUE(left.send(frame(i), now_ns, 0, Lane::kBulk).ok());
+    talk();
+    EXPECT_EQ(numbers(right), (std::vector<std::uint64_t>{i, i}));
+    right.unreadable(protocol_error("a header whose checksum is wrong"), false);
+    left.disconnected();
+  }
+
+  EXPECT_FALSE(right.has_ended()) << right.reason().to_string();
+}
+
 TEST_F(Conversations, APacketThatIsWrongAsItWasSentEndsIt) {
   connect();
   right.unreadable(protocol_error("a connection brings packets of kind 9, which is unknown"), true);
