@@ -59,7 +59,7 @@ class Router {
   void set_elsewhere(Elsewhere elsewhere) { elsewhere_ = std::move(elsewhere); }
 
   /// Hears who has sent a frame that is none: it is to be lost for this process, as nothing that it
-  /// says from there on means anything.
+  /// says from there on means anything. So is who has not done in time what it was told.
   using Malformed = std::function<void(Role from, std::uint32_t index, const Status& why)>;
   void on_malformed(Malformed malformed) { malformed_ = std::move(malformed); }
   /// `why` is not ok: what was read so far of a frame of that role counts. Where all roles are one

@@ -154,7 +154,7 @@ void Member::hear(const RoleName& from, const RoleName& to, Frame frame) {
 /// Both hear of it as of any other loss: a client's own things go, of two roles of the mesh the
 /// controller begins what they share anew, and whoever loses the controller begins a new life.
 void Member::lose(const RoleName& peer, const Status& why) {
-  ++counts_.malformed;
+  if (why.code() != StatusCode::kDeadlineExceeded) ++counts_.malformed;  // It is only late.
   // Not within what its conversation is about to do.
   wiring_.engine.post([this, peer, why, here = std::weak_ptr<bool>(is_here_)] {
     if (here.expired()) return;

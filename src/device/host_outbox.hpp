@@ -63,7 +63,7 @@ struct HostOutbox {
   std::vector<LostDevice> lost;
   std::vector<ArrayId> pulls;    // Uploads whose bytes are still with their clients,
   std::vector<ArrayId> arrived;  // and those whose bytes are here now.
-  /// A role has sent what it cannot mean: the conversation with it ends.
+  /// A role has sent what it cannot mean, or is far too late: the conversation with it ends.
   struct Wrong {
     actor::Role role = actor::Role::kController;
     std::uint32_t index = 0;

@@ -234,15 +234,16 @@ void HostCore::tick(std::uint64_t now_ns) {
   }
 }
 
-/// What hosts have said to each other may be lost or wrong. An annex is refused, which ends this
-/// life of all of them; with no life does the gang go on.
+/// What hosts have said to each other may be lost or wrong. An annex is given up, which ends this
+/// life of all of them; in no other way does the gang end.
 void HostCore::give_up(std::uint64_t sequence, std::uint32_t gang, SpreadGang& spread) {
-  const PartRun& part = *entry_at(sequence).part;
   const std::uint32_t host = annexes_.laggard(spread.number);
-  refuse(actor::Role::kAnnex, actor::annex_of(options_.island, host),
-         name_of(part, gang) + " did not end within " + milliseconds(spread.limit_ns) +
-             " (estimated " + milliseconds(spread.cost_ns) + "), and host " + std::to_string(host) +
-             " of island " + std::to_string(options_.island) + " is at it");
+  outbox_.wrong.push_back(
+      {actor::Role::kAnnex, actor::annex_of(options_.island, host),
+       deadline_exceeded(name_of(*entry_at(sequence).part, gang) + " did not end within " +
+                         milliseconds(spread.limit_ns) + " (estimated " +
+                         milliseconds(spread.cost_ns) + "), and host " + std::to_string(host) +
+                         " of island " + std::to_string(options_.island) + " is at it")});
   spread.limit_ns = kNever;
 }
 

@@ -119,6 +119,7 @@ TEST(HostSpread, EndsItsLifeWhenAnExchangeDoesNotEndInTime) {
   const HostOutbox::Wrong& wrong = world.core.outbox().wrong[0];
   EXPECT_EQ(wrong.role, actor::Role::kAnnex);
   EXPECT_EQ(wrong.index, actor::annex_of(0, 1));
+  EXPECT_EQ(wrong.why.code(), StatusCode::kDeadlineExceeded);  // Nobody has lied.
   EXPECT_EQ(
       wrong.why.message(),
       "gang 0 of run 101 did not end within 10000 ms (estimated 0 ms), and host 1 of island 0 "
