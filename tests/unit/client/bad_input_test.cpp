@@ -48,6 +48,31 @@ TEST_F(BadInput, AShapeThatDoesNotFitIsPrintedWithBothShapesAndTheLine) {
       "shard is f32[1], but parameter 0 is f32[3]");
 }
 
+TEST_F(BadInput, OneSpecIsWantedForEachOperandAndResult) {
+  const auto operands = capture([this](Traced v) {
+    return world.twice.on(world.slice).with({.in = {P("data"), P()}, .out = {}})(v);
+  });
+  const auto results = capture([this](Traced v) {
+    return world.twice.on(world.slice).with({.in = {}, .out = {P("data"), P()}})(v);
+  });
+
+  EXPECT_NE(operands.status().message().find("2 operand specs for 1"), std::string::npos)
+      << operands.status().message();
+  EXPECT_NE(results.status().message().find("2 result specs for 1"), std::string::npos)
+      << results.status().message();
+}
+
+TEST_F(BadInput, AFunctionOnAMeshOfAReleasedSliceIsRefused) {
+  Slice other = world.client.acquire_slice({.devices = 2, .mesh = {{"x", 2}}}).value();
+  ASSERT_TRUE(other.release().ok());
+
+  const auto function = world.client.function("sum", [](Tensor x) { return all_reduce(x, "x"); },
+                                              {f32({1})}, {.mesh = other.mesh()});
+
+  EXPECT_EQ(function.status(),
+            invalid_argument("slice " + name_of(other.id()) + " was released; acquire another"));
+}
+
 TEST_F(BadInput, ADtypeThatDoesNotFitIsPrinted) {
   const Function integer =
       world.client.function("integer", [](Tensor x) { return x; }, {i32({1})}).value();

@@ -14,6 +14,16 @@ using actor::Role;
 
 const RoleName kHost1{Role::kHost, 1};
 
+TEST(EnrolmentMessages, SayWhatIsLeftOnAnIsland) {
+  const auto left = read_left(left_frame({.slices = 1, .arrays = 2, .parts = 3, .reads = 4}));
+
+  ASSERT_TRUE(left.ok()) << left.status().to_string();
+  EXPECT_EQ(left->slices, 1u);
+  EXPECT_EQ(left->arrays, 2u);
+  EXPECT_EQ(left->parts, 3u);
+  EXPECT_EQ(left->reads, 4u);
+}
+
 TEST(Enrolment, CountsTheLivesOfARole) {
   Enrolment enrolment(2);
 
