@@ -115,10 +115,6 @@ class Pupil {
     log_ += "<" + text;
     auto answer = co_await gate_.call(&Gate::hold, [&](Hold::Builder m) { m.setText(text); });
     log_ += (self_.is_cancelled() ? "!" : "") + text + ">";
-    if (text == "twice") {
-      const auto again = co_await gate_.call(&Gate::hold);
-      log_ += "(" + std::string(again.ok() ? "OK" : to_string(again.status().code())) + ")";
-    }
     co_return answer;
   }
   Reply<Total> add(Request<Add> request) {

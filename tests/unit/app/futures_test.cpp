@@ -43,20 +43,6 @@ TEST_F(Futures, CancelReachesAHandlerThatWaitsAndOnesBehindIt) {
   ASSERT_TRUE(pupil.stop().get().ok());
 }
 
-TEST_F(Futures, ThatACancelledHandlerWaitsForAreCancelled) {
-  auto gate = client.spawn<Gate>(client.hosts()).value().at(1);
-  auto pupil = client.spawn<Pupil>(client.hosts(), gate).value().at(2);
-  auto running = pupil.call(&Pupil::wait, hold("twice"));
-  settle();
-
-  running.cancel();
-  EXPECT_EQ(running.get().status().code(), StatusCode::kCancelled);
-  settle();
-
-  EXPECT_EQ(said(pupil, &Pupil::log), "<twice!twice>(CANCELLED)");
-  static_cast<void>(gate.call(&Gate::open).get());
-}
-
 TEST_F(Futures, OfManyAfterTheirDeadlineFailEach) {
   auto counters = client.spawn<Counter>(client.hosts()).value();
   const CallOptions late{.deadline = -kSoon};

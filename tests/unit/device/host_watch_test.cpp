@@ -229,27 +229,6 @@ TEST(HostWatch, NobodyGetsTheMemoryOfAGangThatWasGivenUpBeforeItsLateEnd) {
   EXPECT_EQ(world.core.plan_count(), 1u);
 }
 
-TEST(HostWatch, NobodyGetsWhatAGangThatWasGivenUpHasReceivedBeforeItsLateEnd) {
-  HostWorld world;
-  world.backend.laggard = 0;
-  PartMaker part(1, {0});
-  const std::uint32_t in = part.receive(7, 1);
-  part.gang({in}, {part.output()}, {.cost_ns = kSlow});
-  world.run(1, part, {60});
-  world.offer(1, 7, HostWorld::row(41));
-  world.delivered(1, 7, 1);
-
-  let_pass(world, 10 * kSecondNs);
-  world.free(60);
-  world.core.advance();
-  EXPECT_TRUE(world.core.is_idle());
-  // As many as may lie where the value does.
-  for (ArrayId id = 70; id < 74; ++id) world.put(id, HostWorld::row(1), {0});
-  world.end_gang();  // It adds to what it reads.
-
-  for (ArrayId id = 70; id < 74; ++id) EXPECT_EQ(world.value(id), "1") << id;
-}
-
 TEST(HostWatch, AGangThatIsKnownToGoOnIsWaitedFor) {
   HostWorld world;
   world.run(1, maker(1, {0}, {.cost_ns = kSlow}), {60});
