@@ -70,6 +70,13 @@ void DetectorChecker::ended(const RoleName& name, std::uint32_t) {
   watch(name);
 }
 
+void DetectorChecker::orphaned(const RoleName& name) {
+  if (name.role == Role::kClient || may_be_lost(ProcessTruth::struck_by(name))) return;
+  verdict_.report(
+      Breach::kCorrectness, "I18",
+      cluster::to_string(name) + " ended itself, but nothing was done to it or to the controller");
+}
+
 void DetectorChecker::began(const ProcessFault& fault) {
   if (is_of_controller(fault)) return watched_.clear();
   if (truth_.is_odd(kController)) return;
@@ -103,10 +110,14 @@ void DetectorChecker::lose(const RoleName& name) {
   given_up_[name] = known_life(name);
   known_.erase(name);
   leave(name);
-  if (failed_.contains(name.index) || truth_.may_be_apart(name, kController)) return;
+  if (may_be_lost(name)) return;
   verdict_.report(Breach::kCorrectness, "I18",
                   "the controller took " + cluster::to_string(name) +
                       " for lost, but nothing was done to either of them");
+}
+
+bool DetectorChecker::may_be_lost(const RoleName& name) const {
+  return failed_.contains(name.index) || truth_.may_be_apart(name, kController);
 }
 
 void DetectorChecker::look() {

@@ -18,7 +18,8 @@ constexpr std::uint64_t kDetectNsMax = 1'540'000'000;
 
 /// I18, of schedulers and hosts, as the controller takes them: each that is killed, or that stops
 /// to be heard, is lost within kDetectNsMax, unless it comes back before, or something is done to
-/// the controller; and none is lost without a reason.
+/// the controller; and none is lost without a reason. Nor does a process end itself without one:
+/// what is done to a host is a reason for all hosts of its island.
 class DetectorChecker final : public ProcessSink {
  public:
   /// `truth` hears of everything before this does.
@@ -27,6 +28,7 @@ class DetectorChecker final : public ProcessSink {
 
   void started(const cluster::RoleName& name, std::uint32_t life) override;
   void ended(const cluster::RoleName& name, std::uint32_t life) override;
+  void orphaned(const cluster::RoleName& name) override;
   void began(const ProcessFault& fault) override;
   void finished(const ProcessFault& fault) override;
   void healed() override { watched_.clear(); }
@@ -46,6 +48,7 @@ class DetectorChecker final : public ProcessSink {
   void watch(const cluster::RoleName& name);
   void leave(const cluster::RoleName& name);
   void lose(const cluster::RoleName& name);
+  bool may_be_lost(const cluster::RoleName& name) const;
 
   const ProcessTruth& truth_;
   const ProcessTruth::Now now_;

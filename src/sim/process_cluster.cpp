@@ -186,7 +186,9 @@ void ProcessCluster::start(const RoleName& name) {
   options.on_orphaned = [this, name, life = place.life] {
     engine_.post([this, name, life] {
       const Place& orphan = place_of(name);
-      if (orphan.life == life && orphan.process) kill(name, 1 + delays_.below(kRestartNsMax));
+      if (orphan.life != life || !orphan.process) return;
+      for (ProcessSink* sink : options_.sinks) sink->orphaned(name);
+      kill(name, 1 + delays_.below(kRestartNsMax));
     });
   };
   options.has_actors = options_.types != nullptr;

@@ -19,6 +19,8 @@ class ProcessSink {
   virtual void started(const cluster::RoleName&, std::uint32_t /*life*/) {}
   /// It is about to be killed: it can be looked at for a last time.
   virtual void ended(const cluster::RoleName&, std::uint32_t /*life*/) {}
+  /// It has lost a process that it cannot live without, and is about to end itself.
+  virtual void orphaned(const cluster::RoleName&) {}
   /// It is being done, to somebody who is there.
   virtual void began(const ProcessFault&) {}
   /// It is over; of kills nothing is said, for what they killed starts again.

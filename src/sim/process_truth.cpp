@@ -16,18 +16,16 @@ namespace {
 
 constexpr RoleName kController{Role::kController, 0};
 
-/// An island is one thing that fails: what strikes one of its hosts strikes the one that speaks for
-/// all.
-RoleName struck_by(const RoleName& name) {
-  if (name.role != Role::kAnnex) return name;
-  return {Role::kHost, actor::island_of_annex(name.index)};
-}
-
 std::uint64_t size_of_jump(const ProcessFault& fault) {
   return static_cast<std::uint64_t>(std::llabs(fault.amount));
 }
 
 }  // namespace
+
+RoleName ProcessTruth::struck_by(const RoleName& name) {
+  if (name.role != Role::kAnnex) return name;
+  return {Role::kHost, actor::island_of_annex(name.index)};
+}
 
 ProcessTruth::Spell* ProcessTruth::spell_of(const ProcessFault& fault) {
   switch (fault.kind) {

@@ -127,5 +127,30 @@ TEST_F(DetectorCheckerTest, AReasonIsOneForThoseThatItConcerns) {
   EXPECT_NE(texts_of(verdict).front(), "clean");
 }
 
+TEST_F(DetectorCheckerTest, NoProcessEndsItselfWithoutAReason) {
+  checker.orphaned(annex(0, 1));
+  EXPECT_EQ(texts_of(verdict).front(),
+            "I18: host 1 of island 0 ended itself, but nothing was done to it or to the "
+            "controller");
+}
+
+TEST_F(DetectorCheckerTest, AHostMayEndItselfForWhatIsDoneToOthersOfItsIsland) {
+  end(annex(0, 1));
+  checker.orphaned(host(0));
+  checker.orphaned(annex(0, 2));
+
+  EXPECT_EQ(texts_of(verdict).front(), "clean");
+}
+
+TEST_F(DetectorCheckerTest, ProcessesMayEndThemselvesWhenTheirIslandHasFailed) {
+  say(kTheController, {.value = 1, .island = 0, .kind = EventKind::kIslandFailed});
+  checker.orphaned(host(0));
+  EXPECT_EQ(texts_of(verdict).front(), "clean");
+
+  say(kTheController, {.value = 0, .island = 0, .kind = EventKind::kIslandFailed});
+  checker.orphaned(host(0));
+  EXPECT_NE(texts_of(verdict).front(), "clean");
+}
+
 }  // namespace
 }  // namespace seaway::sim

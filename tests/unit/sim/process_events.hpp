@@ -15,6 +15,9 @@ constexpr cluster::RoleName host(std::uint32_t island) { return {actor::Role::kH
 constexpr cluster::RoleName scheduler(std::uint32_t island) {
   return {actor::Role::kIsland, island};
 }
+constexpr cluster::RoleName annex(std::uint32_t island, std::uint32_t host) {
+  return {actor::Role::kAnnex, actor::annex_of(island, host)};
+}
 constexpr cluster::RoleName client(std::uint32_t id) { return {actor::Role::kClient, id}; }
 
 inline constexpr std::uint64_t kMsNs = 1'000'000;
