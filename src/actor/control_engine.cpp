@@ -460,14 +460,9 @@ class ControlEngine final : public IoEngine, public Gated {
   }
 
   void shut_down() {
-    for (const caf::actor& actor : actors_) {
-      caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
-    }
+    for (const caf::actor& actor : actors_) shell_of(actor).end();
     coordinator_.take_foreign();
     while (coordinator_.run_one()) coordinator_.take_foreign();
-    // A sender on another thread may have enqueued a message and not yet scheduled the actor. The
-    // exit message is queued behind that message, and this thread runs no more jobs.
-    for (const caf::actor& actor : actors_) shell_of(actor).discard();
     actors_.clear();
     coordinator_.owner = std::thread::id();
   }

@@ -39,8 +39,8 @@ class Turn {
 /// A number of its own for each actor, in order of spawning.
 std::uint64_t number_of(caf::resumable* job) {
   // A dynamic_cast took a quarter of the instructions of a simulated call.
-  if (job->subtype() != caf::resumable::scheduled_actor) return 0;
-  return static_cast<caf::scheduled_actor*>(job)->id();
+  if (job->subtype() != CafShell::kSubtype) return 0;
+  return static_cast<CafShell*>(job)->id();
 }
 
 }  // namespace
@@ -265,7 +265,6 @@ void SimulatedProcess::finish_kill() {
   {
     const Turn turn(thread_, this, nullptr);
     drop_work();
-    for (const auto& cell : actors_) shell_of(cell->actor()).discard();
     end_actors();
   }
   be_over();
@@ -311,9 +310,7 @@ void SimulatedProcess::drop_work() {
 }
 
 void SimulatedProcess::end_actors() {
-  for (const auto& cell : actors_) {
-    caf::anon_send_exit(cell->actor(), caf::exit_reason::user_shutdown);
-  }
+  for (const auto& cell : actors_) shell_of(cell->actor()).end();
   while (caf_->coordinator.has_job()) caf_->coordinator.run_at(0);
   // Addresses may outlive the actor system.
   for (const auto& cell : actors_) cell->close();
