@@ -428,7 +428,6 @@ void Session::on_value(std::uint64_t request, std::span<const std::byte> value) 
 }
 
 void Session::on_run_timeout(RunId run, std::uint64_t timeout_ns) {
-  stop_timer(true, run);
   Record* record = nullptr;
   bool is_put = false;
   {
@@ -451,6 +450,15 @@ void Session::on_run_timeout(RunId run, std::uint64_t timeout_ns) {
 
 void Session::keep_timer(const TimeLimit& limit, actor::TimerId timer) {
   timers_[{limit.is_run, limit.id}] = timer;
+}
+
+void Session::on_time_limit(const TimeLimit& limit) {
+  timers_.erase({limit.is_run, limit.id});
+  if (limit.is_run) {
+    on_run_timeout(limit.id, limit.timeout_ns);
+  } else {
+    on_request_timeout(limit.id, limit.timeout_ns);
+  }
 }
 
 void Session::stop_timer(bool is_run, std::uint64_t id) {

@@ -187,10 +187,10 @@ class Session : public std::enable_shared_from_this<Session> {
   /// `fetches`: the host takes large uploads over a connection for data.
   void on_pull(ArrayId array, HostId host, bool fetches);
   void on_value(std::uint64_t request, std::span<const std::byte> value);
-  void on_run_timeout(RunId run, std::uint64_t timeout_ns);
-  void on_request_timeout(std::uint64_t request, std::uint64_t timeout_ns);
-  /// A timer that on_resolved() or on_reply() is to stop.
+  /// A timer that on_resolved() or on_reply() is to stop, or that ends with on_time_limit().
   void keep_timer(const TimeLimit& limit, actor::TimerId timer);
+  void on_time_limit(const TimeLimit& limit);
+  std::size_t time_limits() const { return timers_.size(); }
   void stop_all_timers();
 
   // Large values, over connections for data (streams.cpp). Control thread.
@@ -282,6 +282,8 @@ class Session : public std::enable_shared_from_this<Session> {
   bool offer_upload(ArrayId array, HostId host, transport::Payload payload);
   Status end_offer(ArrayId array, Status outcome);
   void stop_timer(bool is_run, std::uint64_t id);
+  void on_run_timeout(RunId run, std::uint64_t timeout_ns);
+  void on_request_timeout(std::uint64_t request, std::uint64_t timeout_ns);
   Status closed_status();
   void end(Status why);
   void close_caller();

@@ -105,12 +105,8 @@ void SessionActor::start_limits() {
   for (const TimeLimit& limit : outbox_.limits) {
     const auto timer = engine.schedule(engine.clock().now_ns() + limit.timeout_ns,
                                        [session = std::weak_ptr(session_), limit] {
-                                         const auto alive = session.lock();
-                                         if (!alive) return;
-                                         if (limit.is_run) {
-                                           alive->on_run_timeout(limit.id, limit.timeout_ns);
-                                         } else {
-                                           alive->on_request_timeout(limit.id, limit.timeout_ns);
+                                         if (const auto alive = session.lock()) {
+                                           alive->on_time_limit(limit);
                                          }
                                        });
     session_->keep_timer(limit, timer);

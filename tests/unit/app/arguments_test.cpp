@@ -168,6 +168,26 @@ TEST_F(Arguments, ThatAreGivenUpOrLatePoison) {
   EXPECT_NE(after_late.get().status().message().find("DEADLINE_EXCEEDED"), std::string::npos);
 }
 
+TEST_F(Arguments, OfCallsThatAreGivenUpComeToNobody) {
+  auto late = stages.at(0).call(&Stage::later);
+  auto given_up = stages.at(1).call(&Stage::total, late);
+  auto behind = stages.at(1).call(&Stage::add, amount(2));
+  auto too = stages.at(1).call(&Stage::add, amount(3));
+  auto last = stages.at(1).call(&Stage::add, amount(4));
+  settle();
+
+  given_up.cancel();
+  too.cancel();
+  settle();
+  ASSERT_TRUE(stages.at(0).send(&Stage::open).ok());
+
+  EXPECT_EQ(given_up.get().status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(too.get().status().code(), StatusCode::kCancelled);
+  EXPECT_STREQ(behind.get().value()->getName().cStr(), " +2");
+  EXPECT_STREQ(last.get().value()->getName().cStr(), " +2 +4");
+  EXPECT_EQ(stocks().at(1).deliveries, 0u);
+}
+
 TEST_F(Arguments, OfACallThatIsTriedAgainAreItsLastOutcome) {
   auto others = client.spawn<Stage>(client.hosts()).value();
   auto later = others.at(0).call(&Stage::later, CallOptions{.retries = 100});

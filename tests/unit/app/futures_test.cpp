@@ -43,6 +43,48 @@ TEST_F(Futures, CancelReachesAHandlerThatWaitsAndOnesBehindIt) {
   ASSERT_TRUE(pupil.stop().get().ok());
 }
 
+/// Makes two calls, and then waits for one after the other.
+class Patient {
+ public:
+  static void describe(ActorType<Patient>& type) {
+    type.on(&Patient::wait).on(&Patient::log, Interleave::kYes);
+  }
+  Patient(const Self&, ActorRef<Gate> gate) : gate_(std::move(gate)) {}
+
+  Task<Reply<Answer>> wait(Request<Hold>) {
+    auto first = gate_.call(&Gate::hold, hold("a"));
+    auto second = gate_.call(&Gate::hold, hold("b"));
+    const auto a = co_await first;
+    log_ += "a " + a.status().to_string();
+    const auto b = co_await second;
+    log_ += ", b " + b.status().to_string();
+    co_return b;
+  }
+  Reply<Answer> log(Request<Log>) {
+    return make<Answer>([&](Answer::Builder m) { m.setText(log_); });
+  }
+
+ private:
+  ActorRef<Gate> gate_;
+  std::string log_;
+};
+
+TEST_F(Futures, CancelReachesAllThatAHandlerWaitsForInTurn) {
+  auto gate = client.spawn<Gate>(client.hosts()).value().at(1);
+  auto patient = client.spawn<Patient>(client.hosts(), gate).value().at(2);
+  auto call = patient.call(&Patient::wait, hold("both"));
+  settle();
+  ASSERT_EQ(said(gate, &Gate::held), "a, b");
+
+  call.cancel();
+  settle();
+
+  EXPECT_EQ(call.get().status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(said(patient, &Patient::log),
+            "a CANCELLED: Hold to Gate[1] was given up by its caller, b CANCELLED: Hold to Gate[1] "
+            "was given up by its caller");
+}
+
 TEST_F(Futures, OfManyAfterTheirDeadlineFailEach) {
   auto counters = client.spawn<Counter>(client.hosts()).value();
   const CallOptions late{.deadline = -kSoon};

@@ -237,6 +237,14 @@ TEST(Session, CancelIsSaidOnceTheRunIs) {
   EXPECT_EQ(run.status().get().status(), cancelled("by its client"));
 }
 
+/// How many timers the session keeps.
+std::size_t time_limits(const World& world) {
+  const client::Session& session = world.client.session();
+  const auto answer = std::make_shared<internal::FutureState<std::size_t>>(session.waiter());
+  world.engine->post([&session, answer] { answer->complete(session.time_limits()); });
+  return Future<std::size_t>(answer).get().value();
+}
+
 TEST(Session, ADeadlineEndsARunAndCancelsIt) {
   DoublingWorld world;
   world.controller->set({.resolves_runs = false});
@@ -252,6 +260,7 @@ TEST(Session, ADeadlineEndsARunAndCancelsIt) {
   EXPECT_EQ(late.error().code(), StatusCode::kDeadlineExceeded);
   EXPECT_TRUE(world.hears([](const Heard& heard) { return heard.cancels.size() == 1; }));
   EXPECT_EQ(world.client.session().in_flight(), 0u);
+  EXPECT_EQ(time_limits(world), 0u);
 }
 
 TEST(Session, AControllerThatDoesNotAnswerIsNamedInTheRefusal) {
@@ -263,6 +272,7 @@ TEST(Session, AControllerThatDoesNotAnswerIsNamedInTheRefusal) {
   EXPECT_EQ(slice.status(),
             deadline_exceeded("the controller did not answer client 1's \"acquire a slice of 2 "
                               "devices, mesh(data=2)\" within 2 ms; what became of it is unknown"));
+  EXPECT_EQ(time_limits(world), 0u);
 }
 
 TEST(Session, AnswersAreHandedOn) {

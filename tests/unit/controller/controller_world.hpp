@@ -84,8 +84,9 @@ class ControllerWorld {
   explicit ControllerWorld(ControllerOptions options = {})
       : core(with_defaults(options), binder, clock, events), islands_(options.islands) {}
 
-  ClientId client(const std::string& tenant = "tenant", std::uint32_t weight = 0) {
-    core.hello(++clients_, tenant, weight, 1);
+  ClientId client(const std::string& tenant = "tenant", std::uint32_t weight = 0,
+                  bool waits_when_full = false) {
+    core.hello(++clients_, tenant, weight, 1, waits_when_full);
     said();
     return clients_;
   }

@@ -103,6 +103,33 @@ TEST(AnnexCore, HearsNothingOfGangsThatComputeForAHostThatIsGone) {
   EXPECT_EQ(annex.follow(gang).code(), StatusCode::kProtocolError);
 }
 
+TEST(AnnexCore, SaysAtOnceWhatItHasCopiedThoughAGangOfBeforeGoesOn) {
+  const Planes planes;
+  transport::NearMemory &own = planes.planes->second_memory, &its = planes.planes->first_memory;
+  own.meet(actor::data_peer_of(0, 0), 1);
+  ManualClock clock;
+  FakeBackend backend(clock);
+  backend.holds_stages = true;
+  AnnexCore annex(1, backend, &own, nullptr,
+                  [](std::uint32_t host) { return actor::data_peer_of(0, host); });
+  annex.add_function(1, std::make_shared<TotalKernel>());
+  ASSERT_TRUE(annex.follow(MakeRoom{5, 2, 2, 128}).ok());
+  const std::vector<HostShare> hosts = {{0, 0, 2}, {1, 2, 4}};
+  ASSERT_TRUE(
+      annex.follow(RunGang{1, first_gang_of(1) + 1, 1, false, hosts, {{5, 0}}, {{5, 64}}, {}})
+          .ok());
+  ASSERT_EQ(backend.stages(), 1u);
+  annex.begin_anew(2);
+  annex.answers().clear();  // That it reads what its host lends.
+
+  ASSERT_TRUE(annex.follow(MakeRoom{6, 2, 1, 64}).ok());
+  const LentShards lent{*its.lend(its.lendable().data(), 64), 64};
+  ASSERT_TRUE(annex.follow(WriteRoom{{6, 2, 1, 0, 64}, {}, lent}).ok());
+
+  ASSERT_EQ(annex.answers().size(), 1u);
+  EXPECT_EQ(annex.answers()[0].news.taken, 1u);
+}
+
 TEST(AnnexCodec, SplitsWhatIsLargeIntoFramesInOrder) {
   std::vector<AnnexOrder> orders;
   for (std::uint64_t i = 0; i < 5; ++i) {

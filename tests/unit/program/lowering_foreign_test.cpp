@@ -60,14 +60,18 @@ TEST(LoweringForeign, LaysEachValueOfAForeignFunctionOnTheDeviceOfItsShard) {
 }
 
 TEST(LoweringForeign, RefusesAForeignFunctionOnAnotherNumberOfDevices) {
-  ProgramBuilder b = foreign_program();
-  b.graph.nodes[0].mesh = Mesh(1, {{"x", 3}});
+  for (const std::uint32_t shards : {1u, 2u}) {
+    ProgramBuilder b = foreign_program();
+    b.functions.begin()->second.shards = shards;
+    b.graph.nodes[0].mesh = Mesh(1, {{"x", 3}});
 
-  const Status status = b.lower().status();
+    const Status status = b.lower().status();
 
-  EXPECT_NE(status.message().find("the function runs on 2 devices but is called on mesh(x=3)"),
-            std::string::npos)
-      << status.to_string();
+    EXPECT_NE(status.message().find("the function runs on " + std::to_string(shards) +
+                                    " devices but is called on mesh(x=3)"),
+              std::string::npos)
+        << status.to_string();
+  }
 }
 
 }  // namespace

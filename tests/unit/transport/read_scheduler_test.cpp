@@ -92,6 +92,17 @@ TEST_F(ReadSchedulerTest, BudgetsOfConnectionsAreSeparate) {
   EXPECT_TRUE(scheduler_.may_read(quiet));
 }
 
+TEST_F(ReadSchedulerTest, TakesNoTimeOfTheFirstReads) {
+  Reader first, second;
+  EXPECT_TRUE(scheduler_.may_read(first));
+  scheduler_.count(first, 1);
+  pass(1'000);
+
+  EXPECT_TRUE(scheduler_.may_read(second));
+  scheduler_.count(second, 1);
+  EXPECT_TRUE(scheduler_.may_read(second));  // From here on.
+}
+
 TEST_F(ReadSchedulerTest, EndsIterationAfterItsTime) {
   Reader readers[4];
   for (Reader& reader : readers) {
