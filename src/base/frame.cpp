@@ -6,11 +6,12 @@
 
 namespace seaway {
 
-Frame Frame::allocate(std::size_t size) {
+Frame Frame::allocate(std::size_t size, Origin origin) {
   void* memory = ::operator new(sizeof(Block) + size * sizeof(std::uint64_t));
   Frame frame;
   frame.block_ = new (memory) Block;
   frame.block_->size = size;
+  frame.block_->origin = origin;
   return frame;
 }
 

@@ -270,22 +270,26 @@ Status dispatch(const Frame& frame, Session& session) {
       frame, [&session](wire::Message::Reader message) -> Status {
         std::vector<Session::Outcome> outcomes;
         switch (message.which()) {
-          case wire::Message::RESOLVED:
-            outcomes.reserve(message.getResolved().size());
-            for (const auto resolved : message.getResolved()) {
+          case wire::Message::RESOLVED: {
+            const auto all = message.getResolved();
+            outcomes.reserve(all.size());
+            for (const auto resolved : all) {
               outcomes.push_back(
                   {resolved.getId(), wire::read_status(resolved.getCode(), resolved.getMessage())});
             }
             session.on_resolved(outcomes);
             return {};
-          case wire::Message::FETCHED:
-            outcomes.reserve(message.getFetched().size());
-            for (const auto fetched : message.getFetched()) {
+          }
+          case wire::Message::FETCHED: {
+            const auto all = message.getFetched();
+            outcomes.reserve(all.size());
+            for (const auto fetched : all) {
               outcomes.push_back({fetched.getRequest(),
                                   wire::read_status(fetched.getCode(), fetched.getMessage())});
             }
             session.on_fetched(outcomes);
             return {};
+          }
           case wire::Message::PULL:
             session.on_pull(message.getPull().getArray(), message.getPull().getHost(),
                             message.getPull().getFetches());

@@ -333,20 +333,21 @@ void SchedulerCore::moved(Stamp stamp) {
 // ---- Done, cancel, finish -------------------------------------------------------------------
 
 Status SchedulerCore::check_done(Stamp stamp, std::uint32_t first, std::uint32_t last) const {
+  const auto refuse = [=](const std::string& why) {
+    return protocol_error("gangs " + std::to_string(first) + " to " + std::to_string(last) +
+                          " of stamp " + std::to_string(stamp) + " are done" + why);
+  };
   const std::uint32_t slot = find(stamp);
-  const std::string what = "gangs " + std::to_string(first) + " to " + std::to_string(last) +
-                           " of stamp " + std::to_string(stamp);
-  if (slot == kNoSlot) return protocol_error(what + " are done, and there is no such part");
+  if (slot == kNoSlot) return refuse(", and there is no such part");
   const Part& part = parts_[slot];
   if (first >= last || last > part.next || part.done + (last - first) > part.next) {
-    return protocol_error(what + " are done, after " + std::to_string(part.done) + " of " +
-                          std::to_string(part.next) + " that were placed");
+    return refuse(", after " + std::to_string(part.done) + " of " + std::to_string(part.next) +
+                  " that were placed");
   }
   const auto [output, output_end] = range_of(part.profile->outputs_made, first, last);
   for (const Keyed* at = output; at != output_end; ++at) {
     const std::uint32_t array = part.arrays[part.output_at(at->index)];
-    if (array == kNoSlot || arrays_[array].finished)
-      return protocol_error(what + " are done twice");
+    if (array == kNoSlot || arrays_[array].finished) return refuse(" twice");
   }
   return {};
 }

@@ -47,7 +47,7 @@ Frame freeze(capnp::MessageBuilder& message) {
   const std::size_t table_words = segments.size() / 2 + 1;
   std::size_t words = table_words;
   for (const auto& segment : segments) words += segment.size();
-  return Frame::make(words, [&segments, table_words](std::span<std::uint64_t> out) {
+  const auto fill = [&segments, table_words](std::span<std::uint64_t> out) {
     out[table_words - 1] = 0;
     auto* table = reinterpret_cast<std::byte*>(out.data());
     const auto put = [table](std::size_t index, std::size_t number) {
@@ -61,7 +61,9 @@ Frame freeze(capnp::MessageBuilder& message) {
       std::memcpy(next, segments[i].begin(), segments[i].size() * sizeof(std::uint64_t));
       next += segments[i].size();
     }
-  });
+  };
+  return Frame::make(words, fill,
+                     segments.size() == 1 ? Frame::Origin::kBuilt : Frame::Origin::kForeign);
 }
 
 }  // namespace seaway::wire

@@ -38,33 +38,39 @@ inline bool is_single_segment(std::span<const std::uint64_t> words) {
 }
 
 template <class Root, class Use>
-Status use_root(capnp::MessageReader& reader, Use&& use) {
+Status use_root(typename Root::Reader root, Use&& use) {
   if constexpr (std::is_void_v<std::invoke_result_t<Use, typename Root::Reader>>) {
-    std::forward<Use>(use)(reader.getRoot<Root>());
+    std::forward<Use>(use)(root);
     return {};
   } else {
-    return std::forward<Use>(use)(reader.getRoot<Root>());
+    return std::forward<Use>(use)(root);
   }
 }
 }  // namespace internal
 
 /// Calls `use(Root::Reader)`, which returns nothing or a Status, and returns what it returned. The
 /// reader and all that hangs on it end with the call; the frame stays. Whatever is thrown, by
-/// Cap'n Proto over a malformed frame or by `use`, comes back as kProtocolError.
+/// Cap'n Proto over a malformed frame or by `use`, comes back as kProtocolError. A frame that a
+/// builder of this process made is read without limits and without looking where it ends, which
+/// halves the cost of a list; all others have both.
 template <class Root, class Use>
 Status read_frame(const Frame& frame, Use&& use) {
   const std::span<const std::uint64_t> words = frame.words();
-  const capnp::ReaderOptions limits = limits_for(words.size());
   const auto* begin = reinterpret_cast<const capnp::word*>(words.data());
   try {
+    if (frame.origin() == Frame::Origin::kBuilt) {
+      return internal::use_root<Root>(capnp::readMessageUnchecked<Root>(begin + 1),
+                                      std::forward<Use>(use));
+    }
+    const capnp::ReaderOptions limits = limits_for(words.size());
     if (internal::is_single_segment(words)) {
       const kj::ArrayPtr<const capnp::word> segment(begin + 1, words.size() - 1);
       const kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments(&segment, 1);
       capnp::SegmentArrayMessageReader reader(segments, limits);
-      return internal::use_root<Root>(reader, std::forward<Use>(use));
+      return internal::use_root<Root>(reader.getRoot<Root>(), std::forward<Use>(use));
     }
     capnp::FlatArrayMessageReader reader(kj::arrayPtr(begin, words.size()), limits);
-    return internal::use_root<Root>(reader, std::forward<Use>(use));
+    return internal::use_root<Root>(reader.getRoot<Root>(), std::forward<Use>(use));
   } catch (...) {
     return internal::status_of_exception();
   }

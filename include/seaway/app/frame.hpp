@@ -25,10 +25,15 @@ class Frame {
   }
   ~Frame() { release(); }
 
+  /// Where the words come from: readers look for pointers that lead out of a foreign frame.
+  enum class Origin : std::uint8_t {
+    kForeign,
+    kBuilt,  // One segment of a message builder of this process.
+  };
   /// A frame of `size` words that `fill(std::span<uint64_t>)` writes before anybody reads it.
   template <class Fill>
-  static Frame make(std::size_t size, Fill&& fill) {
-    Frame frame = allocate(size);
+  static Frame make(std::size_t size, Fill&& fill, Origin origin = Origin::kForeign) {
+    Frame frame = allocate(size, origin);
     fill(std::span<std::uint64_t>(frame.block_->words(), size));
     return frame;
   }
@@ -39,16 +44,18 @@ class Frame {
   }
   std::size_t size_bytes() const { return words().size() * sizeof(std::uint64_t); }
   bool empty() const { return block_ == nullptr; }
+  Origin origin() const { return block_ ? block_->origin : Origin::kForeign; }
 
  private:
   struct Block {
     std::atomic<std::uint32_t> count{1};
+    Origin origin = Origin::kForeign;
     std::size_t size = 0;  // In words.
     std::uint64_t* words() { return reinterpret_cast<std::uint64_t*>(this + 1); }
   };
   static_assert(sizeof(Block) % sizeof(std::uint64_t) == 0);
 
-  static Frame allocate(std::size_t size);
+  static Frame allocate(std::size_t size, Origin origin);
   void release();
 
   Block* block_ = nullptr;

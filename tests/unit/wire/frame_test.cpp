@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -102,19 +103,43 @@ TEST(Frame, RefusesWhatIsNoMessage) {
             StatusCode::kResourceExhausted);
 }
 
+/// As it comes from elsewhere.
+Frame foreign(const Frame& frame) {
+  return Frame::make(frame.words().size(), [&frame](std::span<std::uint64_t> words) {
+    std::ranges::copy(frame.words(), words.begin());
+  });
+}
+
 TEST(Frame, RefusesAMessageThatRepeatsItself) {
   FrameBuilder builder;
   auto graph = builder.init_root<schema::ProgramGraph>();
   graph.setName("0123456789012345678901234567890123456789");
   const Frame frame = builder.finish();
+  const auto read_often = [](schema::ProgramGraph::Reader reader) {
+    for (int i = 0; i < 10'000; ++i) EXPECT_EQ(reader.getName().size(), 40u);
+  };
 
-  const Status status =
-      read_frame<schema::ProgramGraph>(frame, [](schema::ProgramGraph::Reader reader) {
-        for (int i = 0; i < 10'000; ++i) EXPECT_EQ(reader.getName().size(), 40u);
-      });
+  const Status status = read_frame<schema::ProgramGraph>(foreign(frame), read_often);
 
   EXPECT_EQ(status.code(), StatusCode::kProtocolError);
   EXPECT_NE(status.message().find("malformed frame: "), std::string::npos);
+  // What this process has built repeats nothing.
+  EXPECT_TRUE(read_frame<schema::ProgramGraph>(frame, read_often).ok());
+}
+
+TEST(Frame, IsReadWithoutLimitsOnlyIfOneBuilderMadeAllOfIt) {
+  FrameBuilder builder;
+  const Frame small = make_frame(5);
+  auto list = builder.init_root<schema::TensorType>().initShape(10'000);
+  for (unsigned i = 0; i < list.size(); ++i) list.set(i, i);
+  const Frame large = builder.finish();  // Of two segments.
+
+  EXPECT_EQ(small.origin(), Frame::Origin::kBuilt);
+  EXPECT_EQ(foreign(small).origin(), Frame::Origin::kForeign);
+  EXPECT_EQ(large.origin(), Frame::Origin::kForeign);
+  EXPECT_TRUE(read_frame<schema::TensorType>(large, [](schema::TensorType::Reader type) {
+                EXPECT_EQ(type.getShape()[9'999], 9'999);
+              }).ok());
 }
 
 TEST(Frame, SurvivesEveryFlippedBit) {
