@@ -80,6 +80,9 @@ TEST_F(Futures, CancelReachesAllThatAHandlerWaitsForInTurn) {
   settle();
 
   EXPECT_EQ(call.get().status().code(), StatusCode::kCancelled);
+  // Before the next call, which would say once more that the one before was given up.
+  settle();
+  EXPECT_EQ(stocks().at(3).deliveries, 0u);
   EXPECT_EQ(said(patient, &Patient::log),
             "a CANCELLED: Hold to Gate[1] was given up by its caller, b CANCELLED: Hold to Gate[1] "
             "was given up by its caller");
