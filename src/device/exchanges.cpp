@@ -49,7 +49,10 @@ Exchanges::~Exchanges() {
     active->running.clear();
   }
   for (const std::weak_ptr<Running>& one : offered_) {
-    if (const std::shared_ptr<Running> block = one.lock()) block->work = {};
+    if (const std::shared_ptr<Running> block = one.lock()) {
+      block->work = {};
+      block->arrivals.clear();  // With the rooms of what it was fetching.
+    }
   }
 }
 

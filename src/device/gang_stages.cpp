@@ -61,7 +61,9 @@ struct GangStages::Gang {
 GangStages::~GangStages() {
   for (const std::weak_ptr<Gang>& one : gangs_) {
     const std::shared_ptr<Gang> gang = one.lock();
-    if (gang) gang->work.owner.reset();
+    if (!gang) continue;
+    gang->work.owner.reset();
+    gang->done = nullptr;  // With what it keeps to be read when the gang ends.
   }
 }
 

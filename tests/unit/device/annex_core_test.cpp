@@ -37,7 +37,9 @@ TEST(AnnexCore, RefusesWhatItsHostNeverAsksFor) {
            RunGang{1, 1, 1, false, {{0, 0, 1}, {1, 2, 4}}, {{5, 0}}, {{5, 64}}, {}},
            RunGang{1, 1, 1, false, {{1, 0, 2}, {1, 2, 4}}, {{5, 0}}, {{5, 64}}, {}},
            RunGang{1, 1, 1, false, {{2, 0, 2}, {1, 2, 4}}, {{5, 0}}, {{5, 64}}, {}},
-           RunGang{1, 1, 1, false, hosts, {{5, 0}}, {{5, 65}}, {}}}) {
+           RunGang{1, 1, 1, false, hosts, {{5, 0}}, {{5, 65}}, {}},
+           RunGang{1, 1, 1, false, hosts, {{5, 0}}, {{5, 64}}, {}, 0, {}, 1},
+           RunGang{1, 1, 1, false, hosts, {{5, 0}}, {{5, 64}}, {}, 0, {}, 2}}) {
     EXPECT_EQ(annex.follow(order).code(), StatusCode::kProtocolError) << order.index();
   }
   EXPECT_EQ(annex.follow(MakeRoom{7, 0, 1u << 31, std::uint64_t{1} << 40}).code(),
@@ -101,6 +103,26 @@ TEST(AnnexCore, HearsNothingOfGangsThatComputeForAHostThatIsGone) {
   annex.add_function(1, std::make_shared<TotalKernel>());
   ASSERT_TRUE(annex.follow(MakeRoom{5, 2, 2, 128}).ok());
   EXPECT_EQ(annex.follow(gang).code(), StatusCode::kProtocolError);
+}
+
+TEST(AnnexCore, EndsWhileAGangComputesThatIsReadAtItsEnd) {
+  ManualClock clock;
+  FakeBackend backend(clock);
+  backend.holds_stages = true;
+  {
+    AnnexCore annex(1, backend);
+    annex.add_function(1, std::make_shared<TotalKernel>());
+    ASSERT_TRUE(annex.follow(MakeRoom{5, 2, 2, 128}).ok());
+    const std::vector<HostShare> hosts = {{0, 0, 2}, {1, 2, 4}};
+    const ReadRoom read{2, {5, 2, 2, 64, 64}};
+    ASSERT_TRUE(
+        annex
+            .follow(RunGang{
+                1, first_gang_of(1) + 1, 1, false, hosts, {{5, 0}}, {{5, 64}}, {}, 0, {read}})
+            .ok());
+    ASSERT_EQ(backend.stages(), 1u);
+  }  // Its memory is all given back, whoever still keeps the gang.
+  EXPECT_EQ(backend.stages(), 1u);
 }
 
 TEST(AnnexCore, SaysAtOnceWhatItHasCopiedThoughAGangOfBeforeGoesOn) {

@@ -505,6 +505,38 @@ TEST(Exchanges, KeepWhatTheyHaveOfferedForConnectionsThatReadOn) {
   EXPECT_GT(read, 0u);
 }
 
+TEST(Exchanges, GiveTheirRoomsBackAtTheirEndThoughConnectionsReadOn) {
+  ManualClock clock;
+  FakeBackend backend(clock);
+  store::HeapAllocator heap;
+  store::SlabCache slabs(heap, {});
+  FakeDataPlane::Network network;
+  FakeDataPlane plane(0, network);
+  const store::Slab room = slabs.make(1, 4000).value();
+  {
+    Exchanges exchanges(0, {.backend = backend,
+                            .slabs = slabs,
+                            .data = &plane,
+                            .peer = [](std::uint32_t host) { return host; },
+                            .options = {.packed_bytes_max = 0, .algorithm = {}}});
+    const std::uint64_t gang = first_gang_of(0) + 1;
+    exchanges.enter(gang);
+    exchanges.begin({.id = {gang, 0},
+                     .collective = all_reduce(2, 1000),
+                     .hosts = deal(2, 1),
+                     .in = {room.base(), room.stride()},
+                     .out = {room.base(), room.stride()},
+                     .owner = nullptr},
+                    nullptr);
+    // The other host offers the same part of it, which is fetched.
+    ASSERT_EQ(exchanges.outbox()[1].size(), 1u);
+    ASSERT_TRUE(exchanges.receive(1, exchanges.outbox()[1].front()).ok());
+    ASSERT_EQ(plane.open(), 2u);
+    ASSERT_GT(slabs.live_slabs(), 1u);
+  }
+  EXPECT_EQ(slabs.live_slabs(), 1u);
+}
+
 TEST(Exchanges, OfferUnderNamesOfTheirOwnInEachLife) {
   ManualClock clock;
   FakeBackend backend(clock);
