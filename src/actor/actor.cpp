@@ -1,4 +1,4 @@
-// Sending: the one place where a frame comes into a mailbox.
+// Address::send: the only code that puts frames into mailboxes.
 
 #include "actor/actor.hpp"
 

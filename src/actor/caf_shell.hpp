@@ -1,4 +1,4 @@
-// CafShell: one of our actors as an actor of CAF, with a mailbox of frames. Included only by the
+// CafShell: a CAF actor that runs one Actor, with a mailbox of frames. Included only by the
 // engines.
 
 #pragma once
@@ -34,11 +34,11 @@ class Address::Cell {
   const bool* is_muted_;
 };
 
-/// Hands frames to an actor, one after the other, when CAF's scheduler says so, and tells it when
-/// its mailbox has run empty. Messages of CAF are dropped: nobody sends any.
+/// Each turn passes frames from the mailbox to Actor::receive() in order, and ends with
+/// Actor::idle() when the mailbox is empty. CafShell drops CAF messages; Seaway sends none.
 ///
-/// Why it has a mailbox of its own: of CAF's event_based_actor a frame cost 1,900 instructions of
-/// the 7,700 that one took on its way, for kinds of messages and timeouts that nobody here uses.
+/// CafShell replaces CAF's event_based_actor, whose mailbox cost 13,400 instructions per call of
+/// eight frames (docs/decisions.md). An exception in a handler terminates the process.
 class CafShell final : public caf::local_actor, public caf::resumable {
  public:
   using behavior_type = caf::behavior;  // CAF's type of a handle: caf::actor.
@@ -46,7 +46,7 @@ class CafShell final : public caf::local_actor, public caf::resumable {
   CafShell(caf::actor_config& config, std::unique_ptr<Actor> actor, std::string name)
       : caf::local_actor(config), actor_(std::move(actor)), name_(std::move(name)) {}
 
-  /// Any thread.
+  /// Appends `frame` to the mailbox and schedules the actor if it is idle. Thread-safe.
   void deliver(Frame frame) {
     {
       std::lock_guard guard(mutex_);
@@ -57,8 +57,8 @@ class CafShell final : public caf::local_actor, public caf::resumable {
     schedule();
   }
 
-  /// Ends our actor, and drops what is in its mailbox, now and later. Where it is resumed, but not
-  /// within its own turn.
+  /// Destroys the Actor, and drops all frames in the mailbox and all later ones. Call from the
+  /// thread that runs turns, but not inside a turn of this actor.
   void end() {
     std::vector<Frame> dropped;
     {
@@ -69,16 +69,16 @@ class CafShell final : public caf::local_actor, public caf::resumable {
     taken_.clear();
     next_ = 0;
     actor_.reset();
-    cleanup(caf::exit_reason::user_shutdown, nullptr);  // Its handles may outlive CAF's system.
+    cleanup(caf::exit_reason::user_shutdown, nullptr);  // Handles may outlive the actor system.
   }
 
   // For CAF.
   void launch(caf::execution_unit*, bool, bool) override {
-    is_scheduled_ = true;  // Its first turn, in which it may have nothing but idle().
+    is_scheduled_ = true;  // The first turn calls idle() even if the mailbox is empty.
     schedule();
   }
   void enqueue(caf::mailbox_element_ptr, caf::execution_unit*) override {}
-  resume_result resume(caf::execution_unit*, std::size_t throughput) override {
+  resume_result resume(caf::execution_unit*, std::size_t throughput) noexcept override {
     for (std::size_t handled = 0; has_more(); ++handled) {
       if (handled == throughput) return resume_later;
       const Frame frame = std::move(taken_[next_++]);
@@ -92,19 +92,19 @@ class CafShell final : public caf::local_actor, public caf::resumable {
   void intrusive_ptr_release_impl() override { caf::intrusive_ptr_release(ctrl()); }
   const char* name() const override { return name_.c_str(); }
 
-  /// No other job of our schedulers is of this kind.
+  /// Identifies a CafShell among jobs: CAF's own actors have other subtypes.
   static constexpr subtype_t kSubtype = function_object;
 
  private:
-  /// A mailbox that was once full gives its memory back when it is empty.
+  /// An empty mailbox releases a vector with capacity for more frames.
   static constexpr std::size_t kKeptMax = 1024;
 
   void schedule() {
-    intrusive_ptr_add_ref_impl();  // The job's.
+    intrusive_ptr_add_ref_impl();  // JobCoordinator::run() releases the reference.
     home_system().scheduler().enqueue(this);
   }
 
-  /// False: it has run empty, and the next frame schedules it.
+  /// False: the mailbox is empty, and the next deliver() schedules the actor.
   bool has_more() {
     if (next_ < taken_.size()) return true;
     taken_.clear();
@@ -118,11 +118,12 @@ class CafShell final : public caf::local_actor, public caf::resumable {
 
   std::unique_ptr<Actor> actor_;
   const std::string name_;
-  std::vector<Frame> taken_;  // From the mailbox. Where it is resumed.
-  std::size_t next_ = 0;      // Of them; those before it were handled.
+  std::vector<Frame> taken_;  // The batch in progress. Used only by turns and end().
+  std::size_t next_ = 0;      // Index of the next frame in `taken_`.
   std::mutex mutex_;
-  std::vector<Frame> arrived_;  // Guarded by mutex_, as what follows.
-  bool is_scheduled_ = false;   // It is a job, or is being resumed.
+  // Guarded by mutex_:
+  std::vector<Frame> arrived_;
+  bool is_scheduled_ = false;  // In the scheduler's queue, or in a turn.
   bool has_ended_ = false;
 };
 

@@ -187,9 +187,10 @@ class Session : public std::enable_shared_from_this<Session> {
   /// `fetches`: the host takes large uploads over a connection for data.
   void on_pull(ArrayId array, HostId host, bool fetches);
   void on_value(std::uint64_t request, std::span<const std::byte> value);
-  /// A timer that on_resolved() or on_reply() is to stop, or that ends with on_time_limit().
+  /// Keeps the timer until on_resolved() or on_reply() stops it, or on_time_limit() ends it.
   void keep_timer(const TimeLimit& limit, actor::TimerId timer);
   void on_time_limit(const TimeLimit& limit);
+  /// Number of timers kept.
   std::size_t time_limits() const { return timers_.size(); }
   void stop_all_timers();
 

@@ -191,7 +191,11 @@ Status AnnexCore::run(const RunGang& order) {
   const auto& results = executable.output_types();
   HostShare own;
   std::uint32_t shards = 0, last = 0;  // Each host once, in the order of its shards.
-  bool is_sound = order.behind < order.gang && order.operands.size() == parameters.size() &&
+  if (order.behind >= order.gang) {
+    return protocol_error("gang " + text(order.gang) + " cannot wait for gang " +
+                          text(order.behind) + ": a gang waits for an earlier one");
+  }
+  bool is_sound = order.operands.size() == parameters.size() &&
                   order.outputs.size() == results.size() && !order.hosts.empty();
   for (const HostShare& share : order.hosts) {
     const bool is_next = shards == 0 || share.host > last;

@@ -64,7 +64,7 @@ struct RunGang {
   RoomPlace scratch;
   TenantId tenant = 0;
   std::vector<ReadRoom> reads = {};  // At its end, of what it has made.
-  std::uint64_t behind = 0;          // It begins when this gang is over; 0: at once.
+  std::uint64_t behind = 0;          // Starts after this gang, an earlier one; 0: at once.
 };
 struct ForgetFunction {
   FunctionId function = 0;

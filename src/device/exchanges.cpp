@@ -51,7 +51,7 @@ Exchanges::~Exchanges() {
   for (const std::weak_ptr<Running>& one : offered_) {
     if (const std::shared_ptr<Running> block = one.lock()) {
       block->work = {};
-      block->arrivals.clear();  // With the rooms of what it was fetching.
+      block->arrivals.clear();  // Frees the slabs of unfinished fetches.
     }
   }
 }

@@ -63,7 +63,7 @@ GangStages::~GangStages() {
     const std::shared_ptr<Gang> gang = one.lock();
     if (!gang) continue;
     gang->work.owner.reset();
-    gang->done = nullptr;  // With what it keeps to be read when the gang ends.
+    gang->done = nullptr;  // Its captures hold memory to read at the gang's end.
   }
 }
 

@@ -18,8 +18,8 @@ constexpr std::uint64_t kDetectNsMax = 1'540'000'000;
 
 /// I18, of schedulers and hosts, as the controller takes them: each that is killed, or that stops
 /// to be heard, is lost within kDetectNsMax, unless it comes back before, or something is done to
-/// the controller; and none is lost without a reason. Nor does a process end itself without one:
-/// what is done to a host is a reason for all hosts of its island.
+/// the controller; and none is lost without a reason. No process ends
+/// itself without a reason: a fault of its island's hosts or of the controller, or a failed island.
 class DetectorChecker final : public ProcessSink {
  public:
   /// `truth` hears of everything before this does.

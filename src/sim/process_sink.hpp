@@ -19,7 +19,7 @@ class ProcessSink {
   virtual void started(const cluster::RoleName&, std::uint32_t /*life*/) {}
   /// It is about to be killed: it can be looked at for a last time.
   virtual void ended(const cluster::RoleName&, std::uint32_t /*life*/) {}
-  /// It has lost a process that it cannot live without, and is about to end itself.
+  /// The process lost the controller or a host of its island, and is about to restart itself.
   virtual void orphaned(const cluster::RoleName&) {}
   /// It is being done, to somebody who is there.
   virtual void began(const ProcessFault&) {}

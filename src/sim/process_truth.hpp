@@ -45,8 +45,7 @@ class ProcessTruth final : public ProcessSink {
   void healed() override;
   void record(const cluster::RoleName& teller, const events::Event& event) override;
 
-  /// An island is one thing that fails: what strikes one of its hosts strikes the host that speaks
-  /// for all of them.
+  /// The role whose faults count for `name`: of all hosts of an island, its first host.
   static cluster::RoleName struck_by(const cluster::RoleName& name);
   /// Something that was done may make one of the two take the other one for lost now.
   bool may_be_apart(const cluster::RoleName& one, const cluster::RoleName& other) const;

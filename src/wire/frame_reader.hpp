@@ -50,9 +50,9 @@ Status use_root(typename Root::Reader root, Use&& use) {
 
 /// Calls `use(Root::Reader)`, which returns nothing or a Status, and returns what it returned. The
 /// reader and all that hangs on it end with the call; the frame stays. Whatever is thrown, by
-/// Cap'n Proto over a malformed frame or by `use`, comes back as kProtocolError. A frame that a
-/// builder of this process made is read without limits and without looking where it ends, which
-/// halves the cost of a list; all others have both.
+/// Cap'n Proto over a malformed frame or by `use`, comes back as kProtocolError.
+///
+/// A frame of Origin::kBuilt is read without limits and bounds checks; a foreign frame with both.
 template <class Root, class Use>
 Status read_frame(const Frame& frame, Use&& use) {
   const std::span<const std::uint64_t> words = frame.words();

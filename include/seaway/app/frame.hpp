@@ -25,10 +25,10 @@ class Frame {
   }
   ~Frame() { release(); }
 
-  /// Where the words come from: readers look for pointers that lead out of a foreign frame.
+  /// Whether `wire::read_frame` checks the bounds of pointers.
   enum class Origin : std::uint8_t {
-    kForeign,
-    kBuilt,  // One segment of a message builder of this process.
+    kForeign,  // Checked: any bytes.
+    kBuilt,    // Not checked: one segment, copied from a Cap'n Proto builder of this process.
   };
   /// A frame of `size` words that `fill(std::span<uint64_t>)` writes before anybody reads it.
   template <class Fill>

@@ -168,7 +168,7 @@ TEST_F(Arguments, ThatAreGivenUpOrLatePoison) {
   EXPECT_NE(after_late.get().status().message().find("DEADLINE_EXCEEDED"), std::string::npos);
 }
 
-TEST_F(Arguments, OfCallsThatAreGivenUpComeToNobody) {
+TEST_F(Arguments, CancelledHeldCallsAreNotHandled) {
   auto late = stages.at(0).call(&Stage::later);
   auto given_up = stages.at(1).call(&Stage::total, late);
   auto behind = stages.at(1).call(&Stage::add, amount(2));
@@ -176,7 +176,7 @@ TEST_F(Arguments, OfCallsThatAreGivenUpComeToNobody) {
   auto last = stages.at(1).call(&Stage::add, amount(4));
   settle();
 
-  too.cancel();  // Held behind the first one.
+  too.cancel();  // Held behind `given_up`.
   settle();
   given_up.cancel();
   settle();

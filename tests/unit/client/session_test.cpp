@@ -237,7 +237,7 @@ TEST(Session, CancelIsSaidOnceTheRunIs) {
   EXPECT_EQ(run.status().get().status(), cancelled("by its client"));
 }
 
-/// How many timers the session keeps.
+/// Number of timers that the session keeps.
 std::size_t time_limits(const World& world) {
   const client::Session& session = world.client.session();
   const auto answer = std::make_shared<internal::FutureState<std::size_t>>(session.waiter());

@@ -399,13 +399,13 @@ TEST(Outcomes, AClientThatGoesLeavesNothingBehindAndHarmsNobody) {
   EXPECT_EQ(two.world.kept(other), "128");
 }
 
-TEST(Outcomes, AClientThatGoesWaitsForNoRoom) {
+TEST(Outcomes, DropsWaitingPutsWithTheirClient) {
   ControllerWorld world({.kept_bytes_max = 256});
   const ClientId client = world.client("tenant", 0, true);
   const SliceId slice = world.slice(client);
   for (int i = 0; i < 5; ++i) world.put(client, slice);
   world.said();
-  EXPECT_EQ(world.kept(client), "192");  // Of three; two wait.
+  EXPECT_EQ(world.kept(client), "192");  // Three puts; two wait.
   EXPECT_EQ(world.core.array_count(), 5u);
 
   world.core.goodbye(client);

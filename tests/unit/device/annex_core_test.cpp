@@ -62,6 +62,20 @@ TEST(AnnexCore, RefusesAGangWhoseCollectivesAreOverOtherShards) {
   }
 }
 
+/// Adds TotalKernel as function 1 and room 5, and starts a gang of two hosts whose stage the
+/// backend holds.
+RunGang start_held_gang(AnnexCore& annex, FakeBackend& backend, std::vector<ReadRoom> reads = {}) {
+  backend.holds_stages = true;
+  annex.add_function(1, std::make_shared<TotalKernel>());
+  EXPECT_TRUE(annex.follow(MakeRoom{5, 2, 2, 128}).ok());
+  const std::vector<HostShare> hosts = {{0, 0, 2}, {1, 2, 4}};
+  RunGang gang{1, first_gang_of(1) + 1, 1, false, hosts, {{5, 0}}, {{5, 64}}, {},
+               0, std::move(reads)};
+  EXPECT_TRUE(annex.follow(gang).ok());
+  EXPECT_EQ(backend.stages(), 1u);
+  return gang;
+}
+
 TEST(AnnexCore, ForgetsAllForItsNextHost) {
   ManualClock clock;
   FakeBackend backend(clock);
@@ -82,14 +96,8 @@ TEST(AnnexCore, ForgetsAllForItsNextHost) {
 TEST(AnnexCore, HearsNothingOfGangsThatComputeForAHostThatIsGone) {
   ManualClock clock;
   FakeBackend backend(clock);
-  backend.holds_stages = true;
   AnnexCore annex(1, backend);
-  annex.add_function(1, std::make_shared<TotalKernel>());
-  ASSERT_TRUE(annex.follow(MakeRoom{5, 2, 2, 128}).ok());
-  const std::vector<HostShare> hosts = {{0, 0, 2}, {1, 2, 4}};
-  const RunGang gang{1, first_gang_of(1) + 1, 1, false, hosts, {{5, 0}}, {{5, 64}}, {}};
-  ASSERT_TRUE(annex.follow(gang).ok());
-  ASSERT_EQ(backend.stages(), 1u);
+  const RunGang gang = start_held_gang(annex, backend);
 
   annex.begin_anew(2);
   EXPECT_GT(annex.used_bytes(), 0u);  // It is at work there.
@@ -105,44 +113,27 @@ TEST(AnnexCore, HearsNothingOfGangsThatComputeForAHostThatIsGone) {
   EXPECT_EQ(annex.follow(gang).code(), StatusCode::kProtocolError);
 }
 
-TEST(AnnexCore, EndsWhileAGangComputesThatIsReadAtItsEnd) {
+TEST(AnnexCore, FreesMemoryOfHeldGangAtItsEnd) {
   ManualClock clock;
   FakeBackend backend(clock);
-  backend.holds_stages = true;
   {
     AnnexCore annex(1, backend);
-    annex.add_function(1, std::make_shared<TotalKernel>());
-    ASSERT_TRUE(annex.follow(MakeRoom{5, 2, 2, 128}).ok());
-    const std::vector<HostShare> hosts = {{0, 0, 2}, {1, 2, 4}};
-    const ReadRoom read{2, {5, 2, 2, 64, 64}};
-    ASSERT_TRUE(
-        annex
-            .follow(RunGang{
-                1, first_gang_of(1) + 1, 1, false, hosts, {{5, 0}}, {{5, 64}}, {}, 0, {read}})
-            .ok());
-    ASSERT_EQ(backend.stages(), 1u);
-  }  // Its memory is all given back, whoever still keeps the gang.
+    start_held_gang(annex, backend, {{2, {5, 2, 2, 64, 64}}});
+  }  // SlabCache checks that no slab is left.
   EXPECT_EQ(backend.stages(), 1u);
 }
 
-TEST(AnnexCore, SaysAtOnceWhatItHasCopiedThoughAGangOfBeforeGoesOn) {
+TEST(AnnexCore, ReportsCopiesWhileAnOldGangRuns) {
   const Planes planes;
   transport::NearMemory &own = planes.planes->second_memory, &its = planes.planes->first_memory;
   own.meet(actor::data_peer_of(0, 0), 1);
   ManualClock clock;
   FakeBackend backend(clock);
-  backend.holds_stages = true;
   AnnexCore annex(1, backend, &own, nullptr,
                   [](std::uint32_t host) { return actor::data_peer_of(0, host); });
-  annex.add_function(1, std::make_shared<TotalKernel>());
-  ASSERT_TRUE(annex.follow(MakeRoom{5, 2, 2, 128}).ok());
-  const std::vector<HostShare> hosts = {{0, 0, 2}, {1, 2, 4}};
-  ASSERT_TRUE(
-      annex.follow(RunGang{1, first_gang_of(1) + 1, 1, false, hosts, {{5, 0}}, {{5, 64}}, {}})
-          .ok());
-  ASSERT_EQ(backend.stages(), 1u);
+  start_held_gang(annex, backend);
   annex.begin_anew(2);
-  annex.answers().clear();  // That it reads what its host lends.
+  annex.answers().clear();  // `news.reads` has changed.
 
   ASSERT_TRUE(annex.follow(MakeRoom{6, 2, 1, 64}).ok());
   const LentShards lent{*its.lend(its.lendable().data(), 64), 64};

@@ -505,53 +505,18 @@ TEST(Exchanges, KeepWhatTheyHaveOfferedForConnectionsThatReadOn) {
   EXPECT_GT(read, 0u);
 }
 
-TEST(Exchanges, GiveTheirRoomsBackAtTheirEndThoughConnectionsReadOn) {
-  ManualClock clock;
-  FakeBackend backend(clock);
-  store::HeapAllocator heap;
-  store::SlabCache slabs(heap, {});
-  FakeDataPlane::Network network;
-  FakeDataPlane plane(0, network);
-  const store::Slab room = slabs.make(1, 4000).value();
-  {
-    Exchanges exchanges(0, {.backend = backend,
-                            .slabs = slabs,
-                            .data = &plane,
-                            .peer = [](std::uint32_t host) { return host; },
-                            .options = {.packed_bytes_max = 0, .algorithm = {}}});
-    const std::uint64_t gang = first_gang_of(0) + 1;
-    exchanges.enter(gang);
-    exchanges.begin({.id = {gang, 0},
-                     .collective = all_reduce(2, 1000),
-                     .hosts = deal(2, 1),
-                     .in = {room.base(), room.stride()},
-                     .out = {room.base(), room.stride()},
-                     .owner = nullptr},
-                    nullptr);
-    // The other host offers the same part of it, which is fetched.
-    ASSERT_EQ(exchanges.outbox()[1].size(), 1u);
-    ASSERT_TRUE(exchanges.receive(1, exchanges.outbox()[1].front()).ok());
-    ASSERT_EQ(plane.open(), 2u);
-    ASSERT_GT(slabs.live_slabs(), 1u);
+/// Host 0 of two, whose exchanges go over a data plane that moves no data by itself.
+struct OneOfTwo {
+  Exchanges::Wiring wiring(std::uint32_t life) {
+    return {.backend = backend,
+            .slabs = slabs,
+            .data = &plane,
+            .peer = [](std::uint32_t host) { return host; },
+            .options = {.packed_bytes_max = 0, .algorithm = {}},
+            .life = life};
   }
-  EXPECT_EQ(slabs.live_slabs(), 1u);
-}
-
-TEST(Exchanges, OfferUnderNamesOfTheirOwnInEachLife) {
-  ManualClock clock;
-  FakeBackend backend(clock);
-  store::HeapAllocator heap;
-  store::SlabCache slabs(heap, {});
-  FakeDataPlane::Network network;
-  FakeDataPlane plane(0, network);
-  store::Slab room = slabs.make(1, 4000).value();
-  for (std::uint32_t life = 1; life <= 3; ++life) {
-    Exchanges exchanges(0, {.backend = backend,
-                            .slabs = slabs,
-                            .data = &plane,
-                            .peer = [](std::uint32_t host) { return host; },
-                            .options = {.packed_bytes_max = 0, .algorithm = {}},
-                            .life = life});
+  /// Begins one all-reduce in the first gang of `life`.
+  void begin(Exchanges& exchanges, std::uint32_t life) const {
     const std::uint64_t gang = first_gang_of(life) + 1;
     exchanges.enter(gang);
     exchanges.begin({.id = {gang, 0},
@@ -561,8 +526,38 @@ TEST(Exchanges, OfferUnderNamesOfTheirOwnInEachLife) {
                      .out = {room.base(), room.stride()},
                      .owner = nullptr},
                     nullptr);
+  }
 
-    EXPECT_EQ(plane.open(), life);  // FakeDataPlane takes no name twice.
+  ManualClock clock;
+  FakeBackend backend{clock};
+  store::HeapAllocator heap;
+  store::SlabCache slabs{heap, {}};
+  FakeDataPlane::Network network;
+  FakeDataPlane plane{0, network};
+  store::Slab room = slabs.make(1, 4000).value();
+};
+
+TEST(Exchanges, FreeSlabsOfUnfinishedFetchesAtTheirEnd) {
+  OneOfTwo one;
+  {
+    Exchanges exchanges(0, one.wiring(0));
+    one.begin(exchanges, 0);
+    // Host 1 offers the same block, which host 0 fetches.
+    ASSERT_EQ(exchanges.outbox()[1].size(), 1u);
+    ASSERT_TRUE(exchanges.receive(1, exchanges.outbox()[1].front()).ok());
+    ASSERT_EQ(one.plane.open(), 2u);
+    ASSERT_GT(one.slabs.live_slabs(), 1u);
+  }
+  EXPECT_EQ(one.slabs.live_slabs(), 1u);  // `room`
+}
+
+TEST(Exchanges, OfferUnderNamesOfTheirOwnInEachLife) {
+  OneOfTwo one;
+  for (std::uint32_t life = 1; life <= 3; ++life) {
+    Exchanges exchanges(0, one.wiring(life));
+    one.begin(exchanges, life);
+
+    EXPECT_EQ(one.plane.open(), life);  // FakeDataPlane takes no name twice.
   }
 }
 

@@ -127,14 +127,14 @@ TEST_F(DetectorCheckerTest, AReasonIsOneForThoseThatItConcerns) {
   EXPECT_NE(texts_of(verdict).front(), "clean");
 }
 
-TEST_F(DetectorCheckerTest, NoProcessEndsItselfWithoutAReason) {
+TEST_F(DetectorCheckerTest, ReportsARestartWithoutReason) {
   checker.orphaned(annex(0, 1));
   EXPECT_EQ(texts_of(verdict).front(),
             "I18: host 1 of island 0 ended itself, but nothing was done to it or to the "
             "controller");
 }
 
-TEST_F(DetectorCheckerTest, AHostMayEndItselfForWhatIsDoneToOthersOfItsIsland) {
+TEST_F(DetectorCheckerTest, AllowsRestartAfterFaultInIsland) {
   end(annex(0, 1));
   checker.orphaned(host(0));
   checker.orphaned(annex(0, 2));
@@ -142,7 +142,7 @@ TEST_F(DetectorCheckerTest, AHostMayEndItselfForWhatIsDoneToOthersOfItsIsland) {
   EXPECT_EQ(texts_of(verdict).front(), "clean");
 }
 
-TEST_F(DetectorCheckerTest, ProcessesMayEndThemselvesWhenTheirIslandHasFailed) {
+TEST_F(DetectorCheckerTest, AllowsRestartWhileIslandHasFailed) {
   say(kTheController, {.value = 1, .island = 0, .kind = EventKind::kIslandFailed});
   checker.orphaned(host(0));
   EXPECT_EQ(texts_of(verdict).front(), "clean");

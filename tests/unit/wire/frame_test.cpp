@@ -103,7 +103,7 @@ TEST(Frame, RefusesWhatIsNoMessage) {
             StatusCode::kResourceExhausted);
 }
 
-/// As it comes from elsewhere.
+/// A copy with Origin::kForeign.
 Frame foreign(const Frame& frame) {
   return Frame::make(frame.words().size(), [&frame](std::span<std::uint64_t> words) {
     std::ranges::copy(frame.words(), words.begin());
@@ -123,11 +123,11 @@ TEST(Frame, RefusesAMessageThatRepeatsItself) {
 
   EXPECT_EQ(status.code(), StatusCode::kProtocolError);
   EXPECT_NE(status.message().find("malformed frame: "), std::string::npos);
-  // What this process has built repeats nothing.
+  // Built frames have no limits.
   EXPECT_TRUE(read_frame<schema::ProgramGraph>(frame, read_often).ok());
 }
 
-TEST(Frame, IsReadWithoutLimitsOnlyIfOneBuilderMadeAllOfIt) {
+TEST(Frame, IsBuiltOnlyWithOneSegment) {
   FrameBuilder builder;
   const Frame small = make_frame(5);
   auto list = builder.init_root<schema::TensorType>().initShape(10'000);
