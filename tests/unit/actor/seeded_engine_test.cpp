@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <exception>
 #include <set>
+#include <stdexcept>
 #include <string>
 
 #include "unit/actor/recorder.hpp"
@@ -165,6 +167,23 @@ TEST(SeededEngine, ATestThatWaitsPumpsTheEngine) {
 
   EXPECT_FALSE(engine->wait([&] { return heard == 4; }, 500));
   EXPECT_TRUE(engine->wait([&] { return heard == 4; }, 0));
+}
+
+TEST(SeededEngineDeathTest, ThrowingHandlerTerminates) {
+  const auto engine = make_seeded_engine(1);
+  engine
+      ->spawn("thrower", std::make_unique<CallbackActor>(
+                             [](std::uint64_t) { throw std::runtime_error("thrown on purpose"); }))
+      .send(number_frame(1));
+
+  EXPECT_DEATH(
+      {
+        try {
+          engine->run_until_idle(10);
+        } catch (const std::exception&) {
+        }
+      },
+      "thrown on purpose");
 }
 
 TEST(SeededEngineDeathTest, AHandlerThatWaitsStopsTheProcess) {
